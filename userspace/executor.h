@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What an executor needs to know once, before any run, and the one that schedules through the kernel.
+// What an executor needs to know once, before any run, and the one that schedules through the
+// kernel.
 #pragma once
 
 #include <chrono>

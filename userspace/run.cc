@@ -30,7 +30,9 @@ constexpr std::array kOutcomes = {
 
 } // namespace
 
-std::string RunSeed::text() const { return fmt::format("{:08x}{:016x}", k, stream); }
+std::string RunSeed::text() const {
+    return fmt::format("{:08x}{:016x}", k, stream);
+}
 
 Result<RunSeed> RunSeed::parse(std::string_view text) {
     std::string_view digits = text;

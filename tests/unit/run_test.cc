@@ -29,9 +29,9 @@ TEST(RunSeed, ReadsPrefixCaseAndShortForms) {
 }
 
 TEST(RunSeed, RefusesAnythingElse) {
-    for (const char* text :
-         {"", "0x", "-1", "+1", " 1", "1 ", "xyz", "0000002a0123456789abcdef0", "0000002g0123456789abcdef",
-          "-000002a0123456789abcdef", "0000002a-123456789abcdef", "1.5"}) {
+    for (const char* text : {"", "0x", "-1", "+1", " 1", "1 ", "xyz", "0000002a0123456789abcdef0",
+                             "0000002g0123456789abcdef", "-000002a0123456789abcdef",
+                             "0000002a-123456789abcdef", "1.5"}) {
         const auto parsed = RunSeed::parse(text);
         ASSERT_FALSE(parsed) << text;
         EXPECT_EQ(parsed.error().status, ExitStatus::usage);
@@ -45,8 +45,8 @@ TEST(Outcome, NamesAreThoseOfTheInterface) {
     EXPECT_EQ(name(Outcome::signal), "signal");
     EXPECT_EQ(name(Outcome::deadlock), "deadlock");
     EXPECT_EQ(name(Outcome::timeout), "timeout");
-    for (const Outcome outcome : {Outcome::pass, Outcome::exit, Outcome::signal, Outcome::deadlock,
-                                  Outcome::timeout})
+    for (const Outcome outcome :
+         {Outcome::pass, Outcome::exit, Outcome::signal, Outcome::deadlock, Outcome::timeout})
         EXPECT_EQ(outcome_from(name(outcome)), outcome);
     EXPECT_EQ(outcome_from("crash"), std::nullopt);
     EXPECT_EQ(outcome_from(""), std::nullopt);
