@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <functional>
 
 #include <CLI/CLI.hpp>
@@ -104,26 +105,6 @@ std::string name_text(const char* option, const std::string& text) {
         throw CLI::ValidationError(option,
                                    fmt::format("a value is missing before '{}'", printable(text)));
     return text;
-}
-
-// A path below the cgroup file system that cannot leave it.
-std::string cgroup_name(const std::string& text) {
-    const char* option = "--cgroup";
-    name_text(option, text);
-    std::string_view rest = text;
-    while (true) {
-        const std::size_t slash = rest.find('/');
-        const std::string_view part = rest.substr(0, slash);
-        if (part.empty() || part == "." || part == ".." || part.size() > 255 ||
-            printable(part) != part)
-            throw CLI::ValidationError(
-                option, fmt::format("'{}' is not a cgroup's name: it is relative to the cgroup "
-                                    "root, without '.', '..' and empty parts",
-                                    printable(text)));
-        if (slash == std::string_view::npos)
-            return text;
-        rest.remove_prefix(slash + 1);
-    }
 }
 
 std::chrono::nanoseconds seconds(const char* option, const std::string& text, bool zero_allowed) {
@@ -228,7 +209,7 @@ private:
                   given.points = *points;
               });
         value("--policy", "NAME", kLookFor, "Scheduling algorithm: pct (pct)", [&given](Text text) {
-            if (std::find(kPolicies.begin(), kPolicies.end(), text) == kPolicies.end())
+            if (!is_known_policy(text))
                 throw CLI::ValidationError("--policy", fmt::format("unknown policy '{}'; known: {}",
                                                                    printable(text),
                                                                    fmt::join(kPolicies, ", ")));
@@ -272,8 +253,15 @@ private:
         value("--user", "NAME", kProgram, "Run the program as this user (as you are)",
               [&given](Text text) { given.user = name_text("--user", text); });
         value("--cgroup", "NAME", kProgram,
-              "cgroup that holds the runs, made when absent (its own)",
-              [&given](Text text) { given.cgroup = cgroup_name(text); });
+              "cgroup that holds the runs, made when absent (its own)", [&given](Text text) {
+                  if (!is_cgroup_name(name_text("--cgroup", text)))
+                      throw CLI::ValidationError(
+                          "--cgroup",
+                          fmt::format("'{}' is not a cgroup's name: it is relative to the cgroup "
+                                      "root, without '.', '..' and empty parts",
+                                      printable(text)));
+                  given.cgroup = text;
+              });
         value(
             "--pids-limit", "N", kProgram, "Most processes and threads of a run at once (4096)",
             [&given](Text text) { given.pids_limit = number("--pids-limit", text, 1, kMostPids); });
@@ -407,8 +395,21 @@ Mode mode_of(std::span<const std::string> argv) {
 
 } // namespace
 
-std::span<const std::string_view> known_policies() {
-    return kPolicies;
+bool is_known_policy(std::string_view name) {
+    return std::find(kPolicies.begin(), kPolicies.end(), name) != kPolicies.end();
+}
+
+bool is_cgroup_name(std::string_view name) {
+    while (true) {
+        const std::size_t slash = name.find('/');
+        const std::string_view part = name.substr(0, slash);
+        if (part.empty() || part == "." || part == ".." || part.size() > NAME_MAX ||
+            printable(part) != part)
+            return false;
+        if (slash == std::string_view::npos)
+            return true;
+        name.remove_prefix(slash + 1);
+    }
 }
 
 ExecutorOptions Given::over(ExecutorOptions base) const {
@@ -448,16 +449,14 @@ Result<Invocation> parse(std::span<const std::string> argv) {
     return parsed;
 }
 
-std::vector<std::string> argv_inside_vm(std::span<const std::string> argv, const std::string& self,
-                                        const std::optional<std::string>& user) {
+std::vector<std::string> argv_inside_vm(std::span<const std::string> argv,
+                                        const std::string& self) {
     const std::size_t end = options_end(argv);
     std::vector<std::string> inner = {self};
     std::size_t next = 1;
     if (mode_of(argv) != Mode::campaign)
         inner.push_back(argv[next++]);
     inner.insert(inner.end(), {"--inside-vm", argv.empty() ? "pctctl" : argv[0]});
-    if (user)
-        inner.insert(inner.end(), {"--user", *user});
     // No value of an option can be "--vm": parse() refuses those that begin with two dashes.
     for (; next < argv.size(); ++next)
         if (next >= end || (argv[next] != "--vm" && !argv[next].starts_with("--vm=")))

@@ -68,14 +68,16 @@ struct Print {
 
 using Invocation = std::variant<Options, Print>;
 
-std::span<const std::string_view> known_policies();
+bool is_known_policy(std::string_view name);
+
+// A path relative to the cgroup root that cannot leave it.
+bool is_cgroup_name(std::string_view name);
 
 // Reads argv (the program's name first). An Error has status usage and one line.
 Result<Invocation> parse(std::span<const std::string> argv);
 
 // argv for the same call inside the virtual machine: `self` for the program's name, without --vm,
-// marked as being inside, with --user when `user` is given and the command line has none.
-std::vector<std::string> argv_inside_vm(std::span<const std::string> argv, const std::string& self,
-                                        const std::optional<std::string>& user);
+// marked as being inside.
+std::vector<std::string> argv_inside_vm(std::span<const std::string> argv, const std::string& self);
 
 } // namespace pctctl

@@ -332,25 +332,22 @@ TEST(Given, OverridesOnlyWhatIsSaid) {
 }
 
 TEST(InsideVm, TheSameCommandLineWithoutVm) {
-    EXPECT_EQ(argv_inside_vm(Words{"./pctctl", "--runs", "3", "--vm", "--", "app", "--vm"},
-                             "/x/pctctl", std::nullopt),
-              (Words{"/x/pctctl", "--inside-vm", "./pctctl", "--runs", "3", "--", "app", "--vm"}));
-    EXPECT_EQ(argv_inside_vm(Words{"pctctl", "replay", "--vm", "run-1"}, "/x/pctctl", "alice"),
-              (Words{"/x/pctctl", "replay", "--inside-vm", "pctctl", "--user", "alice", "run-1"}));
-    EXPECT_EQ(argv_inside_vm(Words{"pctctl", "--vm=true", "app"}, "/p", std::nullopt),
-              (Words{"/p", "--inside-vm", "pctctl", "app"}));
+    EXPECT_EQ(argv_inside_vm(Words{"./pctctl", "--runs", "3", "--vm", "--", "app", "--vm"}, "/x/p"),
+              (Words{"/x/p", "--inside-vm", "./pctctl", "--runs", "3", "--", "app", "--vm"}));
+    EXPECT_EQ(argv_inside_vm(Words{"pctctl", "replay", "--vm", "run-1"}, "/x/p"),
+              (Words{"/x/p", "replay", "--inside-vm", "pctctl", "run-1"}));
+    EXPECT_EQ(argv_inside_vm(Words{"pctctl", "--vm=true", "app"}, "/x/p"),
+              (Words{"/x/p", "--inside-vm", "pctctl", "app"}));
 }
 
 TEST(InsideVm, ReadsAsTheUsersOwn) {
-    const Words inner =
-        argv_inside_vm(Words{"./pctctl", "--vm", "--depth", "3", "--", "app"}, "/x/p", "bob");
-    const auto parsed = parse(inner);
+    const auto parsed =
+        parse(argv_inside_vm(Words{"./pctctl", "--vm", "--depth", "3", "--", "app"}, "/x/p"));
     ASSERT_TRUE(parsed);
     const Options o = std::get<Options>(*parsed);
     EXPECT_EQ(o.invoked_as, "./pctctl");
     EXPECT_TRUE(o.inside_vm);
     EXPECT_FALSE(o.vm);
-    EXPECT_EQ(o.given.user, "bob");
     EXPECT_EQ(o.given.depth, 3U);
     EXPECT_EQ(o.given.command, Words{"app"});
 }
