@@ -14,7 +14,9 @@ namespace pctctl {
 class TemporaryDirectory {
 public:
     TemporaryDirectory() {
-        path_ = (std::filesystem::temp_directory_path() / "pctctl-test-XXXXXX").string();
+        path_ = (std::filesystem::canonical(std::filesystem::temp_directory_path()) /
+                 "pctctl-test-XXXXXX")
+                    .string();
         if (!::mkdtemp(path_.data()))
             throw std::runtime_error("no temporary directory");
     }
