@@ -93,8 +93,9 @@ void Progress::finished(const RunResult& run, Clock::time_point now) {
         std::fflush(stream_);
         drawn_ = true;
         last_shown_ = now;
-    } else if (milestone(before, state_.done, state_.total) ||
-               now - last_shown_ >= kPlainInterval) {
+    } else if (state_.done < state_.total && // the summary follows
+               (milestone(before, state_.done, state_.total) ||
+                now - last_shown_ >= kPlainInterval)) {
         line(progress_text(state_));
         last_shown_ = now;
     }

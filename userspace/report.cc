@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -35,6 +36,11 @@ std::vector<std::string> caller_words(const Caller& caller) {
     if (caller.vm)
         words.emplace_back("--vm");
     return words;
+}
+
+std::string signal_text(int signal) {
+    const char* name = ::sigabbrev_np(signal);
+    return name ? std::string("SIG") + name : fmt::format("signal {}", signal);
 }
 
 std::string seconds_text(std::chrono::nanoseconds time) {
@@ -70,11 +76,10 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
 
 std::string headline(const Report& report) {
     const Tally& t = report.tally;
-    std::string line = t.failures == 0
-                           ? fmt::format("no failure in {}", counted(t.runs, "run"))
-                           : fmt::format("{} of {} failed", t.failures, counted(t.runs, "run"));
-    line += fmt::format(" of {}, in {}", printable(shell_quote(report.options.command), 200),
-                        duration_text(report.campaign.elapsed_s));
+    std::string line = fmt::format("{}: ", printable(shell_quote(report.options.command), 200));
+    line += t.failures == 0 ? fmt::format("no failure in {}", counted(t.runs, "run"))
+                            : fmt::format("{} of {} failed", t.failures, counted(t.runs, "run"));
+    line += fmt::format(", {}", duration_text(report.campaign.elapsed_s));
     if (report.campaign.interrupted)
         line += fmt::format("; interrupted, {} were planned", report.planned);
     else if (report.campaign.error)
@@ -242,8 +247,8 @@ std::string outcome_text(const RunResult& run) {
     if (run.outcome == Outcome::exit)
         text += fmt::format(" {}", run.exit_code);
     if (run.outcome == Outcome::signal)
-        text += ' ' + signal_name(run.signal);
-    if (!run.detail.empty())
+        text += ' ' + signal_text(run.signal);
+    if (!run.detail.empty() && run.outcome != Outcome::exit) // it says the same once more
         text += ": " + printable(run.detail);
     return text;
 }

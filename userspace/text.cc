@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -123,12 +122,6 @@ bool is_utf8(std::string_view text) {
         text.remove_prefix(length);
     }
     return true;
-}
-
-std::string signal_name(int signal) {
-    if (const char* name = ::sigabbrev_np(signal))
-        return std::string("SIG") + name;
-    return fmt::format("signal {}", signal);
 }
 
 std::string duration_text(double seconds) {

@@ -22,9 +22,6 @@ std::string printable(std::string_view text, std::size_t limit = 400);
 
 bool is_utf8(std::string_view text);
 
-// "SIGSEGV"; "signal 77" when it has no name.
-std::string signal_name(int signal);
-
 // "0.4 s", "12 s", "3 min 05 s", "2 h 05 min".
 std::string duration_text(double seconds);
 

@@ -58,10 +58,13 @@ TEST(OutcomeText, IsOneSafeLine) {
     EXPECT_EQ(outcome_text(run), "pass");
     run.outcome = Outcome::exit;
     run.exit_code = 3;
+    run.detail = "exit status 3";
     EXPECT_EQ(outcome_text(run), "exit 3");
     run = failing_run();
     run.detail = "two\nlines \x1b[2J\xff";
     EXPECT_EQ(outcome_text(run), "signal SIGSEGV: two?lines ?[2J?");
+    run.signal = 77;
+    EXPECT_TRUE(contains(outcome_text(run), "signal 77: "));
     run.outcome = Outcome::deadlock;
     run.detail = "";
     EXPECT_EQ(outcome_text(run), "deadlock");
@@ -112,7 +115,7 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
 
 TEST(Summary, StatesTheBoundInWords) {
     const std::string text = summary_text(passing_report());
-    EXPECT_TRUE(contains(text, "no failure in 3 runs of ./app 'a b', in 12 s")) << text;
+    EXPECT_TRUE(contains(text, "./app 'a b': no failure in 3 runs, 12 s")) << text;
     EXPECT_TRUE(contains(text, "threads n = 2, steps k = 10, depth d = 2"));
     EXPECT_TRUE(contains(text, "policy pct, points pthread,syscall"));
     EXPECT_TRUE(contains(text, "1/20 = 0.05"));

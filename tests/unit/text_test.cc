@@ -2,7 +2,6 @@
 #include "text.h"
 
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -61,12 +60,6 @@ TEST(Utf8, KnowsWellFormedFromBroken) {
     for (const char* bad : {"\x80", "\xc0\xaf", "\xc3", "\xe2\x82", "\xed\xa0\x80",
                             "\xf4\x90\x80\x80", "\xff", "\xe0\x80\x80", "\xf0\x80\x80\x80"})
         EXPECT_FALSE(is_utf8(bad)) << bad;
-}
-
-TEST(Names, OfSignals) {
-    EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
-    EXPECT_EQ(signal_name(SIGABRT), "SIGABRT");
-    EXPECT_EQ(signal_name(77), "signal 77");
 }
 
 TEST(Durations, AreShort) {
