@@ -446,6 +446,9 @@ int launch(int argc, char** argv) {
     sigemptyset(&mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD})
         sigaddset(&mask, signal);
+    struct sigaction hangup {};
+    if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+        sigdelset(&mask, SIGHUP); // nohup
     ::sigprocmask(SIG_BLOCK, &mask, nullptr);
     const Fd signals(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     for (const int signal : {SIGPIPE, SIGTTIN, SIGTTOU})
