@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fixed-width types for headers that are compiled both into BPF (where vmlinux.h defines them) and
+ * into the host programs.
+ */
+#ifndef PCTCTL_BASE_H
+#define PCTCTL_BASE_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#include <stdbool.h>
+#endif
+
+#endif

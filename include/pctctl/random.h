@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The only source of randomness in a run: a counter-based generator. A value is a function of
+ * (seed, purpose, index) alone, so no decision depends on how many others were drawn before it and
+ * every decision can be recomputed on the host.
+ */
+#ifndef PCTCTL_RANDOM_H
+#define PCTCTL_RANDOM_H
+
+#include "pctctl/base.h"
+
+enum pct_purpose {
+    PCT_RAND_PRIORITY = 1,     /* index: thread identity */
+    PCT_RAND_CHANGE_POINT = 2, /* index: 1 .. d-1 */
+    PCT_RAND_NO_PROGRESS = 3,  /* index: thread identity mixed with the sign's ordinal */
+    PCT_RAND_RUN_SEED = 4,     /* index: run number; seed: the campaign's */
+};
+
+/* A bijection on 64 bits with full avalanche (two multiply-xorshift rounds). */
+static inline __u64 pct_mix(__u64 x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93ULL;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93ULL;
+    x ^= x >> 32;
+    return x;
+}
+
+/* Uniform 64 bits for (seed, purpose, index). */
+static inline __u64 pct_random(__u64 seed, __u32 purpose, __u64 index)
+{
+    __u64 x = pct_mix(seed + 0x9e3779b97f4a7c15ULL);
+
+    x = pct_mix(x ^ ((__u64)purpose * 0xa0761d6478bd642fULL));
+    return pct_mix(x + index * 0xe7037ed1a0b428dbULL);
+}
+
+/* Uniform in 1 .. n for 1 <= n < 2^32; the bias is below n / 2^32. */
+static inline __u64 pct_random_upto(__u64 seed, __u32 purpose, __u64 index, __u32 n)
+{
+    return 1 + (((pct_random(seed, purpose, index) >> 32) * n) >> 32);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the controller and the BPF programs say to each other about a run. A run is one execution of
+ * the program under test; several may be under way in one kernel, each in its own slot.
+ */
+#ifndef PCTCTL_RUN_H
+#define PCTCTL_RUN_H
+
+#include "pctctl/base.h"
+
+#define PCT_MAX_RUNS 64          /* slots, the largest --jobs */
+#define PCT_MAX_DEPTH 64         /* the largest --depth */
+#define PCT_COMM_LEN 16
+#define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
+
+/*
+ * Priorities: larger runs first. Three bands, from below:
+ *   1 .. PCT_PRIO_CHANGE-1       demoted threads; each demotion goes below all earlier ones
+ *   PCT_PRIO_CHANGE + i          change point i (1 <= i < d), the paper's priority i
+ *   PCT_PRIO_INITIAL ..          initial priorities, a random permutation (PCT, section 2.5)
+ * All are below 2^62, so that the kernel's signed comparison of queue keys orders them.
+ */
+#define PCT_PRIO_CHANGE (1ULL << 32)
+#define PCT_PRIO_INITIAL (1ULL << 33)
+#define PCT_PRIO_MAX ((1ULL << 62) - 1)
+
+/* Why a priority changed, besides the steps' change points. */
+enum pct_demotion {
+    PCT_DEMOTE_YIELD = 1,      /* repeated sched_yield */
+    PCT_DEMOTE_POLL = 2,       /* a polling operation repeated at one place */
+    PCT_DEMOTE_LOOP = 3,       /* the same few places over and over */
+    PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
+    PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
+    PCT_DEMOTE_NR = 8
+};
+
+struct pct_change_point {
+    __u64 step;     /* 1 .. k, ascending */
+    __u64 priority; /* absolute, PCT_PRIO_CHANGE + i */
+};
+
+/* Written by the controller before a run starts; constant during it. */
+struct pct_run_config {
+    __u64 id;            /* unique over the kernel's uptime of this scheduler; 0: slot is free */
+    __u64 seed;          /* the run's random stream */
+    __u64 spin_limit_ns; /* 0: never */
+    __u32 points;        /* PCT_POINTS_* */
+    __u32 trace;         /* 1: report every step and priority change as an event */
+    __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
+    __u32 depth;
+    __u32 nr_change_points;
+    __s32 root_pid; /* the stub that execs the program; its thread becomes identity 0 */
+    struct pct_change_point change_points[PCT_MAX_DEPTH];
+};
+
+/* Written by the scheduler; read by the controller at any time. */
+struct pct_run_state {
+    __u64 steps;         /* k of this run so far */
+    __u64 order_hash;    /* over (thread identity, step kind) in order of the steps */
+    __u64 switches;      /* changes of the executing thread */
+    __u64 demotions[PCT_DEMOTE_NR];
+    __u64 hold_breaks;   /* see held_pid; also an intervention */
+    __u64 lost_events;   /* ring buffer was full */
+    __u64 progress;      /* counts wake-ups and blocks: unchanged means nothing happened */
+    __u64 demote_floor;  /* number of demotions handed out, any reason */
+    __u64 last_refresh_ns;
+    __u64 held_since_ns;
+    __u64 held_priority;
+    __u64 owner_priority;
+    __u32 threads;       /* n of this run so far: threads created, the first included */
+    __u32 alive;         /* threads not yet gone */
+    __s32 runnable;      /* threads enabled or executing */
+    __u32 started;       /* 1 once the program has been exec'ed */
+    __s32 owner_pid;     /* thread allowed to execute; 0: nobody */
+    __s32 owner_cpu;
+    __s32 last_pid;      /* last owner, and where it ran */
+    __s32 last_cpu;
+    __s32 held_pid;      /* thread in an uninterruptible kernel wait that must not count as blocked */
+    __u32 refreshing;    /* 1: next dispatch lets starved threads pass through the CPU */
+    __u32 next_change;   /* change points already passed */
+    __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
+    __u32 first_signal;  /* first fatal signal a thread of the run died of; 0: none */
+    __u32 first_signal_thread; /* index of that thread */
+    __u32 timers;        /* 1: the program has armed an interval or POSIX timer */
+};
+
+/*
+ * An ELF object with probed libc operations, in user-file offsets: element of the map `objects`,
+ * written by the controller before probes are attached. A probe's cookie is object << 16 | point.
+ */
+#define PCT_MAX_OBJECTS 2
+#define PCT_OBJECT_POINTS 64
+
+struct pct_object {
+    __u64 text_start, text_end;       /* its executable segment */
+    __u64 syscall_start, syscall_end; /* the function syscall(2), whose callers make their own steps */
+    __u64 point_offset[PCT_OBJECT_POINTS];
+};
+
+/* Events, in the order they happened within a run. */
+enum pct_event_type {
+    PCT_EVENT_THREAD = 1,    /* a thread of the run exists: thread, parent, ordinal, pid, tgid, priority */
+    PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status */
+    PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
+    PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site */
+    PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */
+    PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
+};
+
+struct pct_event {
+    __u64 run;      /* pct_run_config.id */
+    __u64 time_ns;  /* CLOCK_MONOTONIC */
+    __u64 identity; /* of the thread */
+    __u64 priority;
+    __u64 step;     /* the run's step counter */
+    __u64 site;     /* user address of the operation */
+    __u32 type;
+    __u32 slot;
+    __u32 thread;   /* index in order of creation, 0 = first */
+    __u32 parent;   /* index; of thread 0: 0 */
+    __u32 ordinal;  /* the how-many-th child of its parent, from 1; of thread 0: 0 */
+    __s32 pid;      /* kernel's thread id in the initial namespace */
+    __s32 tgid;
+    __u32 kind;     /* step kind, see points.h */
+    __s32 code;
+    char comm[PCT_COMM_LEN];
+};
+
+/* Argument of the scheduler's calls `adopt` and `break_hold`. */
+struct pct_slot_pid {
+    __u32 slot;
+    __s32 pid;
+};
+
+/* Identity of the first thread and of the ordinal-th child (1, 2, ...) of a thread. */
+#define PCT_ROOT_IDENTITY 0x5043542d726f6f74ULL
+
+#endif

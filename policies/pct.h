@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic
+ * Guarantees of Finding Bugs", ASPLOS 2010.
+ *
+ * Deviations from the paper's Fig. 7:
+ * - A change point takes effect before the k_i-th step instead of after it. The thread's next step is
+ *   then the change point's instead of the one following it; counting arrivals at steps rather than
+ *   completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is b_{i+1}" is
+ *   met when the thread arrives at b_{i+1}).
+ * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n need
+ *   not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
+ */
+#ifndef PCTCTL_POLICY_PCT_H
+#define PCTCTL_POLICY_PCT_H
+
+#include "policy.h"
+
+/* A thread appears. */
+static inline __u64 pct_initial_priority(__u64 seed, __u64 identity)
+{
+    return PCT_PRIO_INITIAL + (pct_random(seed, PCT_RAND_PRIORITY, identity) >> 3);
+}
+
+/* The i-th change point (1 <= i < d) of a run with at most k steps, k >= 1. */
+static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u32 k)
+{
+    struct pct_change_point point = {
+        .step = pct_random_upto(seed, PCT_RAND_CHANGE_POINT, i, k),
+        .priority = PCT_PRIO_CHANGE + i,
+    };
+
+    return point;
+}
+
+/*
+ * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind in
+ * a row: demote it now?
+ */
+static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion sign, __u64 count)
+{
+    __u64 r = pct_random(seed, PCT_RAND_NO_PROGRESS, identity ^ pct_mix(count * 8 + sign));
+
+    switch (sign) {
+    case PCT_DEMOTE_YIELD: /* says so itself; two in a row may still be politeness */
+        return count > 2 && (r & 3) == 0;
+    case PCT_DEMOTE_POLL:
+        return count > 16 && (r & 15) == 0;
+    case PCT_DEMOTE_LOOP:
+        return count > 10000 && (r & 1023) == 0;
+    case PCT_DEMOTE_SPIN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+#endif
