@@ -17,7 +17,7 @@ NINJA = cmake --build $(BUILD) --target
 # ctest's verdict comes last, whatever else it has to tell, and its exit status counts.
 VERDICT_LAST = awk '/ tests passed, .* failed out of / { verdict = $$0; next } \
 	{ print; fflush() } END { if (verdict != "") print verdict }'
-CTEST = ctest --test-dir $(BUILD) --output-on-failure --no-label-summary --no-tests=error
+CTEST = ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-label-summary --no-tests=error
 
 .PHONY: all setup vm demo check check-long bench format lint install clean distclean help
 
