@@ -30,7 +30,7 @@ for signal in INT TERM HUP; do
     begin sh -c 'touch started; exec sleep 1000'
     kill -$signal $pid
     case $signal in INT) n=130 ;; TERM) n=143 ;; HUP) n=129 ;; esac
-    end "SIG$signal" $n 2
+    end "SIG$signal" "$n" 2
 done
 
 begin sh -c 'trap "echo caught; exit 9" INT; touch started; while :; do sleep 0.1; done'

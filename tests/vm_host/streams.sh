@@ -33,5 +33,5 @@ expect "output that cannot be written" 125 $?
 grep -q 'No space left' err || fail "no word about the full disk: $(cat err)"
 
 # A process left behind holds the pipes open; nobody waits for it.
-expect "a process left behind" done "$("$run" -- sh -c 'sleep 1000 & echo done')"
+expect "a process left behind" "done" "$("$run" -- sh -c 'sleep 1000 & echo done')"
 expect "a noisy process left behind" 0 "$("$run" -- sh -c 'yes & exit 0' >/dev/null; echo $?)"
