@@ -26,7 +26,7 @@ public:
         try {
             while (const auto plan = next(stop)) {
                 auto result = executor_.execute(slot, *plan);
-                finish(*plan, std::move(result));
+                finish(*plan, std::move(result), stop);
             }
         } catch (const std::exception& exception) {
             fail(Error::environment(exception.what()));
@@ -79,11 +79,14 @@ private:
                 pct_random(plan_.seed, PCT_RAND_RUN_SEED, number)};
     }
 
-    void finish(const RunPlan& plan, Result<RunResult> result) {
-        if (!result)
+    void finish(const RunPlan& plan, Result<RunResult> result, const std::stop_token& stop) {
+        if (!result && !stop.stop_requested())
             return fail(result.error());
         const std::lock_guard lock(mutex_);
-        record(plan, std::move(*result));
+        if (result)
+            record(plan, std::move(*result));
+        else
+            interrupted_ = true; // cancelled: as if it had not been started
         changed_.notify_all();
     }
 
@@ -150,6 +153,7 @@ CampaignResult Campaign::run(std::stop_token stop) {
     const auto start = std::chrono::steady_clock::now();
     Board board(plan_, executor_, on_finished_);
     {
+        const std::stop_callback cancel(stop, [this] { executor_.cancel(); });
         const unsigned workers = std::min(plan_.jobs, plan_.runs);
         std::vector<std::jthread> threads;
         for (unsigned slot = 0; slot < workers; ++slot)

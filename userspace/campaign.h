@@ -47,7 +47,8 @@ public:
 
     Campaign(CampaignPlan plan, Executor& executor, OnFinished on_finished);
 
-    // Returns when the last run under way has ended. After a stop request none is started.
+    // Returns when the last run under way has ended. After a stop request none is started, and
+    // those under way are cancelled: they are not part of the result.
     CampaignResult run(std::stop_token stop);
 
 private:

@@ -49,7 +49,7 @@ void Interrupt::listen() {
     if (closing_.stop_requested())
         return;
     stop_.request_stop();
-    say("pctctl: stopping after the runs under way; once more to quit at once\n");
+    say("pctctl: stopping; once more to quit at once\n");
     ::sigwait(&set, &signal);
     if (closing_.stop_requested())
         return;

@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "doctor.h"
 #include "executor.h"
 #include "interrupt.h"
 #include "options.h"
@@ -44,7 +46,12 @@ void ensure_standard_descriptors() {
 
 int run_session(const Options& options) {
     Surroundings around;
-    around.make_executor = make_kernel_executor;
+    around.make_executor = [](const ExecutorOptions& given) -> Result<std::unique_ptr<Executor>> {
+        if (const Status ready = preflight(); !ready)
+            return ready.error();
+        return make_kernel_executor(given);
+    };
+    around.vm = std::getenv("PCTCTL_GUEST"); // set by vm/run, also when called without --vm
     around.sudo = ::geteuid() == 0 && std::getenv("SUDO_USER");
     utsname names{};
     around.kernel = ::uname(&names) == 0 ? names.release : "unknown";
@@ -79,7 +86,7 @@ int run(const std::vector<std::string>& argv) {
     if (options.vm)
         return fail(exec_in_vm(options, argv, PCTCTL_LIBEXEC_DIR));
     if (options.mode == Mode::doctor)
-        return fail(Error::environment("doctor is not part of this build"));
+        return static_cast<int>(run_doctor(find_vm_run(PCTCTL_LIBEXEC_DIR)));
     return run_session(options);
 }
 

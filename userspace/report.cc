@@ -334,7 +334,7 @@ std::string summary_json(const Report& report) {
 
 Status write_report(const std::string& file, std::string_view text) {
     // Devices, pipes and links to somewhere are written to, not replaced.
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::lstat(file.c_str(), &status) == 0;
     const int error = exists && !(S_ISREG(status.st_mode) && status.st_nlink == 1)
                           ? write_in_place(file, text)

@@ -42,7 +42,7 @@ Verbosity verbosity(const Options& options) {
 }
 
 Caller caller(const Options& options, const Surroundings& around) {
-    return {options.invoked_as, around.sudo, options.inside_vm};
+    return {options.invoked_as, around.sudo, around.vm || options.inside_vm};
 }
 
 // Results are complete only when all of them have reached their place.

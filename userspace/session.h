@@ -22,8 +22,9 @@ struct Surroundings {
     std::function<std::stop_token()> listen_for_interrupts;
     std::FILE* out; // for people; the same as err when JSON goes to standard output
     std::FILE* err;
-    int json_fd; // where --json - goes
-    bool sudo = false;
+    int json_fd;        // where --json - goes
+    bool sudo = false;  // the user called us with it
+    bool vm = false;    // we are in the virtual machine
     std::string kernel; // release of the running one
 };
 

@@ -184,7 +184,7 @@ private:
 
 // Is this a directory that an earlier campaign has left, or an empty one?
 bool is_kept_run(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         return false;
     if (::lstat((path + "/run.json").c_str(), &status) == 0)

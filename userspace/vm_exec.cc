@@ -40,6 +40,14 @@ std::optional<fs::path> resolved(const fs::path& path, const fs::path& base) {
     return whole;
 }
 
+Result<fs::path> own_executable() {
+    std::error_code error;
+    fs::path executable = fs::read_symlink("/proc/self/exe", error);
+    if (error)
+        return Error::environment("cannot find our own executable: " + error.message());
+    return executable;
+}
+
 } // namespace
 
 Result<std::string> find_vm_run(const fs::path& executable, const fs::path& libexec,
@@ -126,18 +134,25 @@ std::vector<std::string> vm_command(const std::string& vm_run, const Options& op
     return command;
 }
 
+Result<std::string> find_vm_run(const fs::path& libexec) {
+    const auto executable = own_executable();
+    if (!executable)
+        return executable.error();
+    return find_vm_run(*executable, libexec, std::getenv("PCTCTL_VM_RUN"));
+}
+
 Error exec_in_vm(const Options& options, std::span<const std::string> argv,
                  const fs::path& libexec) {
+    const auto vm_run = find_vm_run(libexec);
+    if (!vm_run)
+        return vm_run.error();
+    const auto executable = own_executable();
+    if (!executable)
+        return executable.error();
     std::error_code error;
-    const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-    if (error)
-        return Error::environment("--vm: cannot find our own executable: " + error.message());
     const fs::path cwd = fs::current_path(error);
     if (error)
         return Error::environment("--vm: the current directory is gone: " + error.message());
-    const auto vm_run = find_vm_run(executable, libexec, std::getenv("PCTCTL_VM_RUN"));
-    if (!vm_run)
-        return vm_run.error();
     fs::path program_cwd;
     if (!options.replay_dir.empty()) {
         const auto kept = load_record(options.replay_dir);
@@ -150,7 +165,7 @@ Error exec_in_vm(const Options& options, std::span<const std::string> argv,
         return writable.error();
 
     std::vector<std::string> command =
-        vm_command(*vm_run, options, *writable, argv, executable.string());
+        vm_command(*vm_run, options, *writable, argv, executable->string());
     std::vector<char*> pointers;
     for (std::string& word : command)
         pointers.push_back(word.data());

@@ -32,6 +32,9 @@ std::vector<std::string> vm_command(const std::string& vm_run, const Options& op
                                     std::span<const std::string> argv,
                                     const std::string& executable);
 
+// The same for the running program and its environment.
+Result<std::string> find_vm_run(const std::filesystem::path& libexec);
+
 // Does all of it; returns only on error. `libexec` as above.
 Error exec_in_vm(const Options& options, std::span<const std::string> argv,
                  const std::filesystem::path& libexec);

@@ -235,6 +235,31 @@ TEST(Campaign, AStopRequestEndsItBetweenRuns) {
     EXPECT_FALSE(result.error);
 }
 
+TEST(Campaign, AStopRequestCancelsWhatIsUnderWay) {
+    std::stop_source source;
+    FakeExecutor* self = nullptr;
+    FakeExecutor executor([&](const RunPlan& plan) -> Result<RunResult> {
+        if (plan.number < 3)
+            return passing_run();
+        source.request_stop();
+        while (!self->cancelled())
+            std::this_thread::sleep_for(1ms);
+        return Error::environment("cancelled");
+    });
+    self = &executor;
+    const CampaignResult result =
+        Campaign(plan_of(100), executor, [](const RunResult&) {}).run(source.get_token());
+    EXPECT_EQ(result.runs.size(), 2U);
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_FALSE(result.error); // it is what was asked for
+}
+
+TEST(Campaign, NothingIsCancelledWithoutAStopRequest) {
+    FakeExecutor executor([](const RunPlan&) { return failing_run(); });
+    carry_out(plan_of(100), executor);
+    EXPECT_FALSE(executor.cancelled());
+}
+
 TEST(Campaign, AStopRequestWakesWaitingWorkers) {
     std::stop_source source;
     FakeExecutor executor([&](const RunPlan&) {

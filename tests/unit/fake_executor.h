@@ -56,6 +56,9 @@ public:
         return result;
     }
 
+    void cancel() override { cancelled_ = true; }
+    bool cancelled() const { return cancelled_; }
+
     // In the order of the runs' numbers.
     std::vector<RunPlan> plans() const {
         const std::lock_guard lock(mutex_);
@@ -74,6 +77,7 @@ private:
     std::set<unsigned> busy_;
     std::size_t most_at_once_ = 0;
     bool slot_clash_ = false;
+    std::atomic<bool> cancelled_ = false;
 };
 
 } // namespace pctctl

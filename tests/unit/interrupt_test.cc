@@ -32,7 +32,7 @@ TEST_P(InterruptDeathTest, TheFirstAsksToStop) {
             wait_for_stop(interrupt.token());
             std::exit(7);
         },
-        testing::ExitedWithCode(7), "stopping after the runs under way");
+        testing::ExitedWithCode(7), "pctctl: stopping");
 }
 
 TEST_P(InterruptDeathTest, TheSecondQuitsAtOnce) {
@@ -55,7 +55,9 @@ TEST(InterruptDeathTest, EndsWithoutASignal) {
     EXPECT_EXIT(
         {
             hold_signals();
-            { const Interrupt interrupt; }
+            {
+                const Interrupt interrupt;
+            }
             std::exit(7);
         },
         testing::ExitedWithCode(7), "");

@@ -332,7 +332,7 @@ TEST(WriteReport, ReplacesAFileAsAWhole) {
     ASSERT_TRUE(write_report(file, "two\n"));
     EXPECT_EQ(contents(file), "two\n");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0644U);
 }
