@@ -635,7 +635,7 @@ Wait Case::socket(const Subject& subject, int fd, const std::string& link) {
         }
         if (info->peer_pid && pids_.contains(*info->peer_pid))
             return inside("a local socket" + name);
-        return outside("a local socket whose other end is unknown" + name);
+        return outside("a local socket whose other end is unknown, perhaps outside" + name);
     }
     bool stream = info->type == SOCK_STREAM || info->type == SOCK_SEQPACKET;
     if ((info->domain == AF_INET || info->domain == AF_INET6) && stream && !info->local.empty() &&

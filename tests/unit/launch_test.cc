@@ -83,7 +83,7 @@ protected:
         }
         output.status = wait(*process);
         EXPECT_TRUE(process->kill_all());
-        EXPECT_FALSE(*cgroup_->populated());
+        EXPECT_TRUE(*cgroup_->wait_empty(10s));
         output.out = text_of(out_);
         output.err = text_of(err_);
         return output;
@@ -218,7 +218,7 @@ TEST_F(Launch, OrphansDieWithTheRun) {
     EXPECT_EQ(wait(*process), 0);
     EXPECT_TRUE(*cgroup_->populated());
     EXPECT_TRUE(process->kill_all());
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
 }
 
 TEST_F(Launch, DestructorEndsARunThatIsUnderWay) {
@@ -233,11 +233,11 @@ TEST_F(Launch, DestructorEndsARunThatIsUnderWay) {
         ASSERT_TRUE(process->release());
         EXPECT_FALSE(process->wait_status());
     }
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
     {
         auto never_released = prepare(*launcher);
     }
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
     EXPECT_EQ(run({"true"}).status, 0);
 }
 
