@@ -137,12 +137,23 @@ size_t padding_length(std::span<const std::uint8_t> code) {
             next += 1;
         } else if (next + 2 < code.size() && code[next] == 0x0f && code[next + 1] == 0x1f) {
             switch (code[next + 2]) { // ModRM: with which address
-            case 0x00: next += 3; break;
-            case 0x40: next += 4; break;
-            case 0x44: next += 5; break;
-            case 0x80: next += 7; break;
-            case 0x84: next += 8; break;
-            default: return at;
+            case 0x00:
+                next += 3;
+                break;
+            case 0x40:
+                next += 4;
+                break;
+            case 0x44:
+                next += 5;
+                break;
+            case 0x80:
+                next += 7;
+                break;
+            case 0x84:
+                next += 8;
+                break;
+            default:
+                return at;
             }
         } else {
             return at;
@@ -393,8 +404,7 @@ Result<ProgramInfo> inspect_program(const std::string& name) {
             auto offset = file_offset(elf.get(), symbol->address);
             std::uint8_t first = 0;
             if (!offset ||
-                std::find(addresses.begin(), addresses.end(), symbol->address) !=
-                    addresses.end() ||
+                std::find(addresses.begin(), addresses.end(), symbol->address) != addresses.end() ||
                 ::pread(file.get(), &first, 1, static_cast<off_t>(*offset)) != 1 || first == LOCK)
                 continue; // see prepare_libc_points(); calls are already bound here
             addresses.push_back(symbol->address);

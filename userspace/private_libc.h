@@ -2,9 +2,9 @@
 // A copy of the C library that only the program under test sees, and where its sync points are.
 //
 // A uprobe belongs to an inode: on the system's library it would slow every process of the machine.
-// The copy lives on a tmpfs that is mounted nowhere (it exists as long as a descriptor of it does, so
-// nothing can be left behind) and is bound over the library's path in the program's mount namespace
-// only.
+// The copy lives on a tmpfs that is mounted nowhere (it exists as long as a descriptor of it does,
+// so nothing can be left behind) and is bound over the library's path in the program's mount
+// namespace only.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace pctctl {
 
-// Private copy of a regular file. Move-only; the copy goes with the last descriptor and mount of it.
+// Private copy of a regular file. Move-only; the copy goes with the last descriptor and mount of
+// it.
 class PrivateFile {
 public:
     static Result<PrivateFile> copy(const std::string& path); // needs CAP_SYS_ADMIN
@@ -48,11 +49,11 @@ struct LibcPoint {
 // The C library mapped into this process, without symbolic links in the path.
 Result<std::string> libc_path();
 
-// Sync points of a shared library from its dynamic symbols: default versions only, one point for each
-// address (the first in PCT_LIBC_POINTS wins). An x86 uprobe on an instruction with a LOCK prefix
-// never fires; where a function begins with one (pthread_spin_lock), its symbols are pointed to a
-// `nop; jmp function` written into the padding behind it and the point is at the nop. So the file must
-// be a private copy that no process uses yet.
+// Sync points of a shared library from its dynamic symbols: default versions only, one point for
+// each address (the first in PCT_LIBC_POINTS wins). An x86 uprobe on an instruction with a LOCK
+// prefix never fires; where a function begins with one (pthread_spin_lock), its symbols are pointed
+// to a `nop; jmp function` written into the padding behind it and the point is at the nop. So the
+// file must be a private copy that no process uses yet.
 Result<std::vector<LibcPoint>> prepare_libc_points(int fd);
 
 struct ProgramInfo {
