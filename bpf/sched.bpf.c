@@ -384,7 +384,7 @@ int BPF_PROG(on_lock_got, void *lock, int ret)
  * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock inside the kernel, a vfork
- * child, the other threads at exec, and everything while exiting.
+ * child, the other threads at exec, and everything while the process ends.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -394,7 +394,7 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
         return false;
-    if (a->p->flags & PF_EXITING)
+    if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
         return false;
     return a->p->signal->group_exec_task != a->p;
 }
@@ -620,6 +620,8 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
+    if (!(enq_flags & SCX_ENQ_WAKEUP))
+        return; /* only its attributes changed */
     a.t->cpu_mark = p->se.sum_exec_runtime;
     a.t->yield_count = 0;
     a.t->poll_count = 0;
