@@ -118,7 +118,7 @@ private:
         }
         if (exit_ && out_.total >= exit_->out && err_.total >= exit_->err &&
             (out_.buffer.empty() || out_.closed) && (err_.buffer.empty() || err_.closed))
-            return exit_->status;
+            return lost_output_ && exit_->status == 0 ? kVmFailed : exit_->status;
         if (machine_dead_ && !exit_)
             return fail("the virtual machine died" + reason());
         return check_time();
@@ -207,6 +207,11 @@ private:
         if (n >= 0) {
             relay.buffer.erase(0, static_cast<std::size_t>(n));
         } else if (errno != EAGAIN && errno != EINTR) {
+            if (errno != EPIPE) { // a reader that has seen enough is no failure; a full disk is
+                complain("cannot write the command's " + std::string(fd == 1 ? "stdout" : "stderr") +
+                         ": " + std::strerror(errno));
+                lost_output_ = true;
+            }
             relay.closed = true;
             relay.buffer.clear();
             send(MessageType::kClosed, Writer().number(static_cast<std::uint64_t>(fd)).take());
@@ -273,6 +278,12 @@ private:
             case MessageType::kReady:
                 ready_ = true;
                 break;
+            case MessageType::kTimePlease: {
+                const auto now = std::chrono::system_clock::now().time_since_epoch();
+                const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+                send(MessageType::kTime, Writer().number(static_cast<std::uint64_t>(ns)).take());
+                break;
+            }
             case MessageType::kPong:
                 pinged_ = false;
                 break;
@@ -339,7 +350,7 @@ private:
     std::optional<Exit> exit_;
     int end_signal_ = 0;
     bool ready_ = false, last_try_ = true, gave_up_ = false, machine_dead_ = false,
-         stdin_ended_ = false, pinged_ = false;
+         stdin_ended_ = false, pinged_ = false, lost_output_ = false;
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {
@@ -407,7 +418,10 @@ int launch(int argc, char** argv) {
     command.environment = guest_environment(command.directory);
 
     MachineSettings settings;
-    settings.qemu = find_qemu();
+    settings.qemu = find_qemu(options.kernel);
+    if (const std::string data = options.kernel + "/../qemu/share";
+        settings.qemu.rfind(options.kernel, 0) == 0)
+        settings.qemu_data = data;
     if (settings.qemu.empty()) {
         complain("no qemu-system-x86_64; install qemu-system-x86");
         return kVmFailed;

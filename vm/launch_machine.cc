@@ -28,6 +28,9 @@ constexpr const char* kKernelArguments =
     "8250.nr_uarts=1 i8042.noaux i8042.nokbd i8042.nopnp cryptomgr.notests "
     "transparent_hugepage=never rcupdate.rcu_expedited=1 nmi_watchdog=0 nowatchdog";
 
+// Measured against q35 and microvm: none boots faster, and this one also shuts down.
+constexpr const char* kMachine = "pc,hpet=off,usb=off,vmport=off,smm=off";
+
 struct Pair {
     Fd ours;
     Fd theirs;
@@ -94,7 +97,10 @@ bool read_file(const std::string& path, std::string& content) {
 
 } // namespace
 
-std::string find_qemu() {
+std::string find_qemu(const std::string& kernel_directory) {
+    const std::string own = kernel_directory + "/../qemu/bin/qemu-system-x86_64";
+    if (::access(own.c_str(), X_OK) == 0)
+        return own;
     const char* path = std::getenv("PATH");
     std::string directories = path ? path : "";
     directories += ":/usr/bin:/usr/local/bin:/usr/libexec";
@@ -152,23 +158,24 @@ std::string Machine::start(const MachineSettings& settings, Accelerator accelera
     if (!error.empty())
         return error;
 
-    const char* extra = std::getenv("X_APPEND");
     std::vector<std::string> arguments{
         settings.qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-name", "pctctl", "-smp", std::to_string(settings.cpus), "-m", settings.memory,
         "-kernel", settings.kernel_image,
         "-initrd", "/proc/self/fd/" + std::to_string(settings.initramfs),
-        "-append", std::string(kKernelArguments) + (extra ? std::string(" ") + extra : ""),
+        "-append", kKernelArguments,
         "-chardev", "socket,id=console,fd=" + std::to_string(console_pair.theirs.get()),
         "-serial", "chardev:console",
         "-device", "virtio-serial-pci,max_ports=5"};
-    const char* m = std::getenv("X_MACHINE");
-    const std::string machine = m ? m : "pc,hpet=off,usb=off,vmport=off,smm=off";
+    if (!settings.qemu_data.empty())
+        for (const std::string& data : {settings.qemu_data, std::string("/usr/share/seabios"),
+                                        std::string("/usr/share/qemu")})
+            arguments.insert(arguments.end(), {"-L", data});
     if (accelerator == Accelerator::kKvm)
-        arguments.insert(arguments.end(), {"-M", machine, "-accel", "kvm", "-cpu", "host"});
+        arguments.insert(arguments.end(), {"-M", kMachine, "-accel", "kvm", "-cpu", "host"});
     else
         arguments.insert(arguments.end(),
-                         {"-M", machine, "-accel", "tcg,thread=multi", "-cpu", "max"});
+                         {"-M", kMachine, "-accel", "tcg,thread=multi", "-cpu", "max"});
     add_port(arguments, "control", kControlPort, control_pair.theirs);
     add_port(arguments, "in", kStdinPort, in_pair.theirs);
     add_port(arguments, "out", kStdoutPort, out_pair.theirs);
