@@ -24,7 +24,7 @@
 #define PCT_POINT_CALLS_BACK 4u   /* runs the program's code inside, whose points count */
 #define PCT_POINT_IF_SHARED 8u    /* mmap: only with MAP_SHARED and not anonymous-private */
 #define PCT_POINT_IF_LOCK 16u     /* fcntl: only the record-lock commands */
-#define PCT_POINT_IF_NOWAIT 32u   /* PCT_POINT_POLLS only when called with a zero timeout / WNOHANG */
+#define PCT_POINT_ZERO_FAILS 32u  /* a system call that says "not yet" by returning 0 */
 #define PCT_POINT_YIELD 64u       /* says itself that it makes no progress */
 
 /* X(symbol, traits); a symbol absent from a libc is skipped, aliases of one address count once. */
@@ -57,8 +57,6 @@
     X(sem_timedwait, 0)                                                                            \
     X(sem_clockwait, 0)                                                                            \
     X(sem_post, 0)                                                                                 \
-    X(sem_open, 0)                                                                                 \
-    X(sem_unlink, 0)                                                                               \
     X(pthread_once, PCT_POINT_CALLS_BACK)                                                          \
     X(pthread_create, 0)                                                                           \
     X(pthread_join, 0)                                                                             \
@@ -78,14 +76,11 @@
     X(thrd_create, 0)                                                                              \
     X(thrd_join, 0)                                                                                \
     X(thrd_exit, PCT_POINT_CALLS_BACK)                                                             \
-    X(sem_getvalue, PCT_POINT_POLLS)                                                               \
     X(pthread_mutex_destroy, 0)                                                                    \
     X(pthread_cond_destroy, 0)                                                                     \
     X(pthread_barrier_destroy, 0)                                                                  \
     X(pthread_rwlock_destroy, 0)                                                                   \
-    X(sem_destroy, 0)                                                                              \
-    X(pthread_cancel, 0)                                                                           \
-    X(pthread_detach, 0)
+    X(sem_destroy, 0)
 
 /* X(name, traits): system calls that communicate between threads or processes, or block. */
 #define PCT_SYSCALL_POINTS(X)                                                                      \
@@ -159,21 +154,21 @@
     X(tgkill, PCT_POINT_POLLS)                                                                     \
     X(rt_sigqueueinfo, 0)                                                                          \
     X(pidfd_send_signal, 0)                                                                        \
-    X(wait4, PCT_POINT_POLLS | PCT_POINT_IF_NOWAIT)                                                \
-    X(waitid, PCT_POINT_POLLS | PCT_POINT_IF_NOWAIT)                                               \
+    X(wait4, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                                \
+    X(waitid, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
     X(pause, 0)                                                                                    \
     X(rt_sigsuspend, 0)                                                                            \
     X(rt_sigtimedwait, PCT_POINT_POLLS)                                                            \
-    X(poll, PCT_POINT_POLLS)                                                                       \
-    X(ppoll, PCT_POINT_POLLS)                                                                      \
-    X(select, PCT_POINT_POLLS)                                                                     \
-    X(pselect6, PCT_POINT_POLLS)                                                                   \
-    X(epoll_wait, PCT_POINT_POLLS)                                                                 \
-    X(epoll_pwait, PCT_POINT_POLLS)                                                                \
-    X(epoll_pwait2, PCT_POINT_POLLS)                                                               \
+    X(poll, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                                \
+    X(ppoll, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
+    X(select, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                              \
+    X(pselect6, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                            \
+    X(epoll_wait, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                          \
+    X(epoll_pwait, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                         \
+    X(epoll_pwait2, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                        \
     X(sched_yield, PCT_POINT_YIELD)                                                                \
-    X(nanosleep, PCT_POINT_POLLS)                                                                  \
-    X(clock_nanosleep, PCT_POINT_POLLS)                                                            \
+    X(nanosleep, 0)                                                                                \
+    X(clock_nanosleep, 0)                                                                          \
     X(futex_waitv, 0)                                                                              \
     X(io_uring_enter, PCT_POINT_POLLS)
 

@@ -31,7 +31,7 @@ enum pct_demotion {
     PCT_DEMOTE_LOOP = 3,       /* the same few places over and over */
     PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
     PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
-    PCT_DEMOTE_NR
+    PCT_DEMOTE_NR = 8
 };
 
 struct pct_change_point {
@@ -49,7 +49,7 @@ struct pct_run_config {
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
     __u32 depth;
     __u32 nr_change_points;
-    __u32 root_pid; /* the stub that execs the program; its thread becomes identity 0 */
+    __s32 root_pid; /* the stub that execs the program; its thread becomes identity 0 */
     struct pct_change_point change_points[PCT_MAX_DEPTH];
 };
 
@@ -71,17 +71,30 @@ struct pct_run_state {
     __u32 alive;         /* threads not yet gone */
     __s32 runnable;      /* threads enabled or executing */
     __u32 started;       /* 1 once the program has been exec'ed */
-    __u32 owner_pid;     /* thread allowed to execute; 0: nobody */
+    __s32 owner_pid;     /* thread allowed to execute; 0: nobody */
     __s32 owner_cpu;
-    __u32 last_pid;      /* last owner, and where it ran */
+    __s32 last_pid;      /* last owner, and where it ran */
     __s32 last_cpu;
-    __u32 held_pid;      /* thread in an uninterruptible kernel wait that must not count as blocked */
+    __s32 held_pid;      /* thread in an uninterruptible kernel wait that must not count as blocked */
     __u32 refreshing;    /* 1: next dispatch lets starved threads pass through the CPU */
-    __u32 preempt;       /* 1: a thread of higher priority is waiting for the next step */
+    __u32 next_change;   /* change points already passed */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;  /* first fatal signal a thread of the run died of; 0: none */
     __u32 first_signal_thread; /* index of that thread */
     __u32 timers;        /* 1: the program has armed an interval or POSIX timer */
+};
+
+/*
+ * An ELF object with probed libc operations, in user-file offsets: element of the map `objects`,
+ * written by the controller before probes are attached. A probe's cookie is object << 16 | point.
+ */
+#define PCT_MAX_OBJECTS 2
+#define PCT_OBJECT_POINTS 64
+
+struct pct_object {
+    __u64 text_start, text_end;       /* its executable segment */
+    __u64 syscall_start, syscall_end; /* the function syscall(2), whose callers make their own steps */
+    __u64 point_offset[PCT_OBJECT_POINTS];
 };
 
 /* Events, in the order they happened within a run. */
@@ -106,11 +119,17 @@ struct pct_event {
     __u32 thread;   /* index in order of creation, 0 = first */
     __u32 parent;   /* index; of thread 0: 0 */
     __u32 ordinal;  /* the how-many-th child of its parent, from 1; of thread 0: 0 */
-    __u32 pid;      /* kernel's thread id in the initial namespace */
-    __u32 tgid;
+    __s32 pid;      /* kernel's thread id in the initial namespace */
+    __s32 tgid;
     __u32 kind;     /* step kind, see points.h */
     __s32 code;
     char comm[PCT_COMM_LEN];
+};
+
+/* Argument of the scheduler's calls `adopt` and `break_hold`. */
+struct pct_slot_pid {
+    __u32 slot;
+    __s32 pid;
 };
 
 /* Identity of the first thread and of the ordinal-th child (1, 2, ...) of a thread. */

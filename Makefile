@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The front door. Each target does all that is needed before it, also on a bare machine.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+export PCTCTL_DEPS ?= $(CURDIR)/.deps
+
+PREFIX ?= /usr/local
+BUILD := build
+# A configured tree is only looked at again when CMake finds that it has to.
+CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
+	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS)
+NINJA = cmake --build $(BUILD) --target
+
+# ctest's verdict comes last, whatever else it has to tell, and its exit status counts.
+VERDICT_LAST = awk '/ tests passed, .* failed out of / { verdict = $$0; next } \
+	{ print; fflush() } END { if (verdict != "") print verdict }'
+CTEST = ctest --test-dir $(BUILD) --output-on-failure --no-label-summary --no-tests=error
+
+.PHONY: all setup vm demo check check-long bench format lint install clean distclean help
+
+all: setup ## build everything
+	@$(CONFIGURE)
+	@$(NINJA) all
+
+help: ## this text
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup:
+	@setup/packages
+	@setup/deps
+
+vm: setup ## build the virtual machine's parts only
+	@$(CONFIGURE)
+	@$(NINJA) vm
+
+demo: setup ## find a bug in a small program, then replay it
+	@$(CONFIGURE)
+	@$(NINJA) pctctl zoo vm
+	@setup/demo
+
+check: all ## build and test; ends with the summary of the tests
+	@$(CTEST) -LE long | $(VERDICT_LAST)
+
+check-long: all ## all tests, also those that take hours
+	@$(CTEST) | $(VERDICT_LAST)
+
+bench: all ## measure, in one virtual machine
+	@$(NINJA) benchmarks
+	@setup/bench
+
+SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' 2>/dev/null)
+
+format: ## rewrite sources in the project's layout
+	@setup/packages --lint
+	@clang-format-19 -i $(SOURCES)
+
+lint: all ## layout, clang-tidy, shellcheck
+	@setup/packages --lint
+	@setup/lint
+
+install: all ## to PREFIX (/usr/local), below DESTDIR
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## remove what was built
+	@rm -rf $(BUILD)
+
+distclean: clean ## and what was fetched
+	@rm -rf .deps

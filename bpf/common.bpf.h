@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State shared by the scheduler's BPF objects, and the few questions that both ask of it.
+ */
+#ifndef PCTCTL_COMMON_BPF_H
+#define PCTCTL_COMMON_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "pct.h"
+#include "pctctl/points.h"
+#include "pctctl/run.h"
+
+/* Error numbers are macros in the kernel. */
+#define ESRCH 3
+#define ENOMEM 12
+#define EINVAL 22
+
+#define PCT_NR_SITES 8
+
+/* A thread of a run. Lives with its task; only the thread itself and the callbacks about it write. */
+struct pct_thread {
+    __u64 run; /* pct_run_config.id; another id: the run is over */
+    __u64 identity;
+    __u64 priority;
+    __u64 cpu_mark;  /* its CPU time when it last made a step, blocked, or had nobody waiting */
+    __u64 op_sp;     /* libc operation being executed: stack pointer at its entry, 0: none */
+    __u64 op_return; /* and return address */
+    __u64 lib_start; /* text of the object that operation is in */
+    __u64 lib_end;
+    __u64 syscall_start; /* and its syscall(2) */
+    __u64 syscall_end;
+    __u64 poll_site; /* place of the last polling operation, and failures in a row there */
+    __u64 poll_count;
+    __u64 yield_count;
+    __u64 loop_count; /* steps in a row at places in sites[] */
+    __u64 sites[PCT_NR_SITES];
+    __u32 next_site;
+    __u32 slot;
+    __u32 index;    /* in order of creation */
+    __u32 parent;   /* its creator's index */
+    __u32 ordinal;  /* among the creator's children */
+    __u32 children;
+    __u32 op_point;
+    __u32 op_calls_back;
+    __u32 sysno;     /* last system call */
+    __u32 polled;    /* that call was a polling step */
+    __u32 lock_wait; /* waits for a lock inside the kernel */
+    __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
+};
+
+/* Written by the controller. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, PCT_MAX_RUNS);
+    __type(key, __u32);
+    __type(value, struct pct_run_config);
+} configs SEC(".maps");
+
+/* Written by the scheduler; zeroed by the controller between runs. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, PCT_MAX_RUNS);
+    __type(key, __u32);
+    __type(value, struct pct_run_state);
+} states SEC(".maps");
+
+/* Written by the scheduler. */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct pct_thread);
+} threads SEC(".maps");
+
+/* From the scheduler to the controller. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 16 << 20);
+} events SEC(".maps");
+
+/* Written by the controller. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PCT_MAX_OBJECTS);
+    __type(key, __u32);
+    __type(value, struct pct_object);
+} objects SEC(".maps");
+
+static __always_inline struct pct_run_config *config_of(__u32 slot)
+{
+    return bpf_map_lookup_elem(&configs, &slot);
+}
+
+static __always_inline struct pct_run_state *state_of(__u32 slot)
+{
+    return bpf_map_lookup_elem(&states, &slot);
+}
+
+static __always_inline __u64 queue_of(__u32 slot)
+{
+    return PCT_DSQ_BASE + slot;
+}
+
+/* Key of a thread in its run's queue; the kernel sorts by ascending key. */
+static __always_inline __u64 queue_key(const struct pct_thread *t)
+{
+#ifdef PCTCTL_BROKEN_DISPATCH
+    return t->index; /* oldest first: the witness must object */
+#else
+    return PCT_PRIO_MAX - t->priority;
+#endif
+}
+
+/* Priority of the best waiting thread of a run, 0 when none waits. Callable wherever kfuncs are. */
+static __always_inline __u64 best_waiting(__u32 slot)
+{
+    struct task_struct *p;
+    __u64 best = 0;
+
+    bpf_rcu_read_lock();
+    p = scx_bpf_dsq_peek(queue_of(slot));
+    if (p)
+        best = PCT_PRIO_MAX - p->scx.dsq_vtime;
+    bpf_rcu_read_unlock();
+    return best;
+}
+
+#endif

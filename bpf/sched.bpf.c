@@ -1,0 +1,857 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The scheduler: strict priorities among the threads of each run, and exact change points.
+ *
+ * Each run has a queue ordered by priority and an owner, the one thread that may execute. A thread is
+ * either blocked, waiting in its run's queue, or the owner; the owner is chosen in ops.dispatch and
+ * gives up in ops.stopping, whatever the reason. So "at most one thread of a run executes" is the
+ * invariant on pct_run_state.owner_pid, and "the one of highest priority" is decided in a single
+ * place, dispatch_run().
+ *
+ * Priorities change only while their thread executes: at steps (libc operations by uprobe, system
+ * calls by tracepoint) and by demotion. A step ends by comparing the thread with the best waiting one;
+ * when it lost, it preempts itself before the operation takes effect.
+ *
+ * Only tasks whose scheduling class is SCHED_EXT are touched at all (SCX_OPS_SWITCH_PARTIAL); the
+ * controller puts the first thread of a run there, all others inherit it.
+ */
+#include "common.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define SLICE_NS (10 * 1000 * 1000ULL)
+#define REFRESH_NS (5 * 1000 * 1000 * 1000ULL) /* a sixth of the watchdog's patience */
+#define WATCHDOG_MS 30000
+
+/* Task states and flags that are macros in the kernel. */
+#define TASK_UNINTERRUPTIBLE 2
+#define PF_EXITING 0x4
+#define SIGNAL_GROUP_EXIT 0x4
+#define TS_COMPAT 0x2
+
+/* x86-64 system call numbers with a meaning of their own here. */
+#define NR_FORK_FIRST 56 /* clone, fork, vfork */
+#define NR_FORK_LAST 58
+#define NR_CLONE3 435
+#define NR_EXIT_GROUP 231
+#define NR_FUTEX 202
+#define NR_FUTEX_WAITV 449
+#define NR_MMAP 9
+#define NR_FCNTL 72
+#define NR_ALARM 37
+#define NR_SETITIMER 38
+#define NR_TIMER_SETTIME 223
+
+/* Set by the controller before loading. */
+const volatile __u32 nr_slots = 1;
+const volatile __u8 syscall_traits[PCT_NR_SYSCALLS];
+const volatile __u8 libc_traits[PCT_OBJECT_POINTS];
+
+/* Why the scheduler was unloaded; written by ops.exit, read by the controller. */
+__s32 exit_kind;
+__s64 exit_code;
+char exit_reason[128];
+char exit_message[256];
+
+/* Run that used a CPU last, so that runs sharing it take turns; written by ops.dispatch. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u32);
+} last_slot SEC(".maps");
+
+/* The iterator of the enclosing bpf_for_each(), which has no public name. */
+#define THIS_ITERATOR (&___it)
+
+#define OPS(name) SEC("struct_ops/" #name)
+
+/* A thread of a run under way with all that belongs to it. */
+struct actor {
+    struct task_struct *p;
+    struct pct_thread *t;
+    struct pct_run_config *cfg;
+    struct pct_run_state *st;
+};
+
+/* False when the task is not a thread of a run under way. */
+static __always_inline bool actor_of(struct task_struct *p, struct actor *a)
+{
+    a->p = p;
+    a->t = bpf_task_storage_get(&threads, p, NULL, 0);
+    if (!a->t)
+        return false;
+    a->cfg = config_of(a->t->slot);
+    a->st = state_of(a->t->slot);
+    return a->cfg && a->st && a->cfg->id == a->t->run;
+}
+
+static __always_inline bool release(struct pct_run_state *st, __s32 pid)
+{
+    return __sync_val_compare_and_swap(&st->owner_pid, pid, 0) == pid;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s32 code, __u64 site)
+{
+    struct pct_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+    if (!e) {
+        __sync_fetch_and_add(&a->st->lost_events, 1);
+        return;
+    }
+    e->run = a->t->run;
+    e->time_ns = bpf_ktime_get_ns();
+    e->identity = a->t->identity;
+    e->priority = a->t->priority;
+    e->step = a->st->steps;
+    e->site = site;
+    e->type = type;
+    e->slot = a->t->slot;
+    e->thread = a->t->index;
+    e->parent = a->t->parent;
+    e->ordinal = a->t->ordinal;
+    e->pid = a->p->pid;
+    e->tgid = a->p->tgid;
+    e->kind = kind;
+    e->code = code;
+    bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), a->p->comm);
+    bpf_ringbuf_submit(e, 0);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static __always_inline void demote(struct actor *a, enum pct_demotion why)
+{
+    struct pct_thread *t = a->t;
+
+    t->priority = pct_demoted_priority(++a->st->demote_floor);
+    if (a->st->owner_pid == a->p->pid)
+        a->st->owner_priority = t->priority;
+    a->st->demotions[why & 7]++;
+    t->yield_count = 0;
+    t->poll_count = 0;
+    t->loop_count = 0;
+    if (a->cfg->trace)
+        report(a, PCT_EVENT_PRIORITY, 0, why, 0);
+}
+
+/* Is the place of this step one of the thread's last few? Counts such steps in a row. */
+static void note_site(struct pct_thread *t, __u64 site)
+{
+    bool known = false;
+    int i;
+
+    for (i = 0; i < PCT_NR_SITES; i++)
+        if (t->sites[i] == site)
+            known = true;
+    if (known) {
+        t->loop_count++;
+        return;
+    }
+    t->loop_count = 0;
+    t->sites[t->next_site % PCT_NR_SITES] = site;
+    t->next_site++;
+}
+
+static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
+{
+    struct pct_thread *t = a->t;
+    enum pct_demotion sign = 0;
+    __u64 count = 0;
+
+    note_site(t, site);
+    if (traits & PCT_POINT_YIELD) {
+        sign = PCT_DEMOTE_YIELD;
+        count = ++t->yield_count;
+    } else if (traits & PCT_POINT_POLLS) {
+        sign = PCT_DEMOTE_POLL;
+        if (t->poll_site != site) {
+            t->poll_site = site;
+            t->poll_count = 0;
+        }
+        count = ++t->poll_count;
+    }
+    if (sign && pct_no_progress(a->cfg->seed, t->identity, sign, count))
+        demote(a, sign);
+    else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_LOOP, t->loop_count))
+        demote(a, PCT_DEMOTE_LOOP);
+}
+
+/*
+ * The executing thread arrives at its next step: count it, and give the thread the priority of the
+ * change point there, if any. The caller enforces the result before the operation takes effect.
+ */
+static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
+{
+    struct pct_run_config *cfg = a->cfg;
+    struct pct_run_state *st = a->st;
+    __u64 n = ++st->steps;
+    int i;
+
+    st->order_hash = pct_order_hash(st->order_hash, a->t->identity, kind);
+    a->t->cpu_mark = a->p->se.sum_exec_runtime;
+
+    bpf_for(i, 0, PCT_MAX_DEPTH) {
+        __u32 next = st->next_change;
+
+        if (next >= cfg->nr_change_points || next >= PCT_MAX_DEPTH ||
+            cfg->change_points[next].step != n)
+            break;
+        a->t->priority = cfg->change_points[next].priority;
+        st->owner_priority = a->t->priority;
+        st->next_change = next + 1;
+    }
+    if (cfg->trace)
+        report(a, PCT_EVENT_STEP, kind, 0, site);
+}
+
+/*
+ * Is the thread, its user stack pointer being sp, still inside the libc operation it entered last? The
+ * return address is then still where the call put it.
+ */
+static bool inside_operation(struct pct_thread *t, __u64 sp)
+{
+    __u64 value = 0;
+
+    if (!t->op_sp || t->op_calls_back)
+        return false;
+    if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void *)t->op_sp) &&
+        value == t->op_return)
+        return true;
+    t->op_sp = 0;
+    return false;
+}
+
+/* A libc operation is entered. kick.bpf.c enforces the priorities when this program returns. */
+SEC("uprobe.multi")
+int on_libc_point(struct pt_regs *regs)
+{
+    __u64 cookie, sp, ret = 0, base;
+    __u32 point, index, traits;
+    struct pct_object *object;
+    struct pct_thread *t;
+    struct actor a;
+
+    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.st->started)
+        return 0;
+    t = a.t;
+    cookie = bpf_get_attach_cookie(regs);
+    point = cookie & (PCT_OBJECT_POINTS - 1);
+    index = cookie >> 16;
+    object = bpf_map_lookup_elem(&objects, &index);
+    if (!object)
+        return 0;
+    sp = PT_REGS_SP(regs);
+    bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
+
+    /* Called from within libc by an operation that has been counted, or reached by its tail call. */
+    if (inside_operation(t, sp)) {
+        if (sp < t->op_sp && ret >= t->lib_start && ret < t->lib_end)
+            return 0;
+        if (sp == t->op_sp && point != t->op_point)
+            return 0;
+    }
+
+    base = PT_REGS_IP(regs) - object->point_offset[point & (PCT_OBJECT_POINTS - 1)];
+    traits = libc_traits[point & (PCT_OBJECT_POINTS - 1)];
+    t->op_sp = sp;
+    t->op_return = ret;
+    t->op_point = point;
+    t->op_calls_back = traits & PCT_POINT_CALLS_BACK;
+    t->lib_start = base + object->text_start;
+    t->lib_end = base + object->text_end;
+    t->syscall_start = base + object->syscall_start;
+    t->syscall_end = base + object->syscall_end;
+    if (!(a.cfg->points & PCT_POINTS_PTHREAD))
+        return 0;
+    step(&a, PCT_KIND_LIBC + point, ret);
+    if (a.st->runnable > 1)
+        notice_no_progress(&a, traits, ret);
+    return 0;
+}
+
+/* The futex call of a libc operation is part of that operation's step. */
+static bool part_of_operation(struct pct_thread *t, long nr, __u64 sp, __u64 ip)
+{
+    if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV)
+        return false;
+    return inside_operation(t, sp) && ip >= t->lib_start && ip < t->lib_end &&
+           !(ip >= t->syscall_start && ip < t->syscall_end);
+}
+
+static bool is_step(struct pct_thread *t, __u32 traits, struct pt_regs *regs, long nr)
+{
+    __u64 arg;
+
+    if (!(traits & PCT_POINT_STEP))
+        return false;
+    if (traits & PCT_POINT_IF_SHARED)
+        return regs->r10 & 1; /* MAP_SHARED, MAP_SHARED_VALIDATE */
+    if (traits & PCT_POINT_IF_LOCK) {
+        arg = regs->si;
+        return (arg >= 5 && arg <= 7) || (arg >= 36 && arg <= 38); /* F_*LK*, F_OFD_*LK* */
+    }
+    return !part_of_operation(t, nr, regs->sp, regs->ip);
+}
+
+static __always_inline void yield_to_better(struct actor *a)
+{
+    if (a->t->priority < best_waiting(a->t->slot))
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_syscall, struct pt_regs *regs, long nr)
+{
+    struct actor a;
+    __u32 traits;
+
+    if (!actor_of(bpf_get_current_task_btf(), &a))
+        return 0;
+    a.t->sysno = nr;
+    a.t->polled = 0;
+    if (!a.st->started || nr < 0 || nr >= PCT_NR_SYSCALLS)
+        return 0;
+    if (a.p->thread_info.status & TS_COMPAT)
+        return 0; /* 32-bit programs have other numbers */
+
+    if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
+        a.st->timers = 1;
+    if (nr == NR_EXIT_GROUP && a.p->pid == a.p->tgid &&
+        a.p->signal->live.counter > 1)
+        demote(&a, PCT_DEMOTE_FINAL_WAIT);
+
+    traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
+    if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, regs, nr)) {
+        step(&a, nr, regs->ip);
+        /* a polling call is a sign only if it fails, which on_syscall_exit sees */
+        a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
+        if (a.st->runnable > 1)
+            notice_no_progress(&a, traits & ~PCT_POINT_POLLS, regs->ip);
+    }
+    yield_to_better(&a);
+    return 0;
+}
+
+/* Did a polling system call fail? Then it may be tried again for ever. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_syscall_exit, struct pt_regs *regs, long ret)
+{
+    struct actor a;
+
+    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.t->polled)
+        return 0;
+    if (ret > 0 || (ret == 0 && !(a.t->polled & PCT_POINT_ZERO_FAILS))) {
+        if (a.t->poll_site == regs->ip)
+            a.t->poll_count = 0;
+    } else if (a.st->runnable > 1) {
+        notice_no_progress(&a, PCT_POINT_POLLS, regs->ip);
+        yield_to_better(&a);
+    }
+    a.t->polled = 0;
+    return 0;
+}
+
+/* ---- What the kernel is waiting for ---------------------------------------------------------- */
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(on_lock_wait, void *lock, unsigned int flags)
+{
+    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+    if (t)
+        t->lock_wait = 1;
+    return 0;
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(on_lock_got, void *lock, int ret)
+{
+    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+    if (t)
+        t->lock_wait = 0;
+    return 0;
+}
+
+/*
+ * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
+ * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
+ * how long the wait takes. Waits on other threads of the run are: a lock inside the kernel, a vfork
+ * child, the other threads at exec, and everything while exiting.
+ */
+static __always_inline bool kernel_wait(struct actor *a)
+{
+    __u32 nr = a->t->sysno;
+
+    if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started || a->t->lock_wait)
+        return false;
+    if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
+        return false;
+    if (a->p->flags & PF_EXITING)
+        return false;
+    return a->p->signal->group_exec_task != a->p;
+}
+
+/* ---- The scheduler --------------------------------------------------------------------------- */
+
+/* The CPU on which a thread executes: its run's, or the first one it may use. */
+static s32 cpu_for(struct task_struct *p, __u32 slot)
+{
+    struct pct_run_config *cfg = config_of(slot);
+    __u32 pinned = p->migration_disabled;
+
+    if (pinned > 1 || (pinned == 1 && p != bpf_get_current_task_btf()))
+        return scx_bpf_task_cpu(p);
+    if (cfg && bpf_cpumask_test_cpu(cfg->home_cpu, p->cpus_ptr))
+        return cfg->home_cpu;
+    return bpf_cpumask_first(p->cpus_ptr);
+}
+
+OPS(select_cpu)
+s32 BPF_PROG(pct_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+    struct actor a;
+
+    return actor_of(p, &a) ? cpu_for(p, a.t->slot) : prev_cpu;
+}
+
+OPS(enqueue)
+void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
+{
+    s32 cpu = bpf_get_smp_processor_id();
+    struct actor a;
+    __u32 refreshed;
+
+    if (!actor_of(p, &a)) {
+        scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SLICE_NS, enq_flags);
+        return;
+    }
+    release(a.st, p->pid); /* it was chosen, but lost its CPU before it ran */
+    if (a.st->held_pid == p->pid)
+        a.st->held_pid = 0;
+    refreshed = a.t->refresh;
+    a.t->refresh = 0;
+    scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS, queue_key(a.t), enq_flags);
+    if (refreshed)
+        return;
+
+    /*
+     * The kick is carried out after the insertion. An owner on another CPU may be about to look into
+     * the queue and find it without p, so that CPU is asked to look again in any case.
+     */
+    if (!a.st->owner_pid)
+        scx_bpf_kick_cpu(cpu_for(p, a.t->slot), 0);
+    else if (a.t->priority > a.st->owner_priority)
+        scx_bpf_kick_cpu(a.st->owner_cpu, SCX_KICK_PREEMPT);
+    else if (a.st->owner_cpu != cpu)
+        scx_bpf_kick_cpu(a.st->owner_cpu, 0);
+}
+
+/* Is the run's last owner still on its way out of another CPU? */
+static bool still_on_cpu(struct pct_run_state *st, s32 cpu)
+{
+    struct task_struct *last;
+    bool on = false;
+
+    if (st->last_cpu == cpu || !st->last_pid)
+        return false;
+    last = bpf_task_from_pid(st->last_pid);
+    if (last) {
+        on = last->on_cpu && scx_bpf_task_cpu(last) != cpu;
+        bpf_task_release(last);
+    }
+    return on;
+}
+
+/*
+ * The kernel ejects a scheduler under which a runnable thread has not run for WATCHDOG_MS. Let every
+ * waiting thread be switched in; pct_running sends each away before it executes an instruction.
+ */
+static bool refresh_run(struct pct_run_state *st, __u32 slot)
+{
+    struct task_struct *p;
+    bool moved = false;
+
+    st->refreshing = 0;
+    st->last_refresh_ns = bpf_ktime_get_ns();
+    bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
+
+        if (!t)
+            continue;
+        t->refresh = 1;
+        if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL_ON | cpu_for(p, slot), 0))
+            moved = true;
+        else
+            t->refresh = 0;
+    }
+    return moved;
+}
+
+/*
+ * Choose the run's next owner for this CPU. prev is the current owner if that is on this CPU and
+ * could go on. True: the CPU has a task to run.
+ */
+static __always_inline bool dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev)
+{
+    struct pct_thread *prev_thread = prev ? bpf_task_storage_get(&threads, prev, NULL, 0) : NULL;
+    struct pct_run_config *cfg = config_of(slot);
+    struct pct_run_state *st = state_of(slot);
+    __s32 expected = prev ? prev->pid : 0;
+    struct task_struct *p;
+    bool keep = prev != NULL, found = false;
+
+    if (!cfg || !st || !cfg->id || st->owner_pid != expected || !prev_thread != !prev)
+        return false;
+    if (st->refreshing && refresh_run(st, slot))
+        return true;
+
+    bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
+        __u64 priority = PCT_PRIO_MAX - p->scx.dsq_vtime;
+        s32 want;
+
+        if (prev_thread && prev_thread->priority >= priority)
+            break;
+        if (st->held_pid && st->held_priority > priority)
+            break;
+        keep = false;
+        want = cpu_for(p, slot);
+        if (want != cpu || still_on_cpu(st, cpu)) {
+            scx_bpf_kick_cpu(want, 0);
+            break;
+        }
+        if (__sync_val_compare_and_swap(&st->owner_pid, expected, p->pid) != expected)
+            break;
+        st->owner_priority = priority;
+        st->owner_cpu = cpu;
+        scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
+        found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
+        if (!found) { /* it left the queue just now: look again */
+            __sync_val_compare_and_swap(&st->owner_pid, p->pid, expected);
+            scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        }
+        break;
+    }
+    if (keep)
+        prev->scx.slice = SLICE_NS;
+    return found || keep;
+}
+
+OPS(dispatch)
+void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
+{
+    __u32 key = 0, prev_slot = PCT_MAX_RUNS, slot, i;
+    __u32 *last = bpf_map_lookup_elem(&last_slot, &key);
+    struct actor a;
+
+    if (!last)
+        return;
+    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) &&
+        a.st->owner_pid == prev->pid)
+        prev_slot = a.t->slot;
+    slot = *last;
+    bpf_for(i, 0, nr_slots) {
+        slot = slot + 1 < nr_slots ? slot + 1 : 0;
+        if (dispatch_run(cpu, slot, slot == prev_slot ? prev : NULL)) {
+            *last = slot;
+            return;
+        }
+    }
+}
+
+OPS(running)
+void BPF_PROG(pct_running, struct task_struct *p)
+{
+    s32 cpu = bpf_get_smp_processor_id();
+    struct actor a;
+    __s32 owner;
+
+    if (!actor_of(p, &a))
+        return;
+    if (a.t->refresh) {
+        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        return;
+    }
+    owner = __sync_val_compare_and_swap(&a.st->owner_pid, 0, p->pid);
+    if (owner && owner != p->pid) {
+        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        return;
+    }
+    a.st->owner_priority = a.t->priority;
+    a.st->owner_cpu = cpu;
+    if (a.st->last_pid != p->pid)
+        a.st->switches++;
+    a.st->last_pid = p->pid;
+    a.st->last_cpu = cpu;
+    yield_to_better(&a); /* it may have come while this one was on its way to the CPU */
+}
+
+OPS(stopping)
+void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return;
+    if (runnable)
+        p->scx.slice = 0; /* whoever took the CPU, the thread goes back to its run's queue */
+    else if (a.st->owner_pid == p->pid && kernel_wait(&a) &&
+             (!a.st->held_pid || a.st->held_priority < a.t->priority)) {
+        a.st->held_priority = a.t->priority;
+        a.st->held_since_ns = bpf_ktime_get_ns();
+        a.st->held_pid = p->pid;
+    }
+    release(a.st, p->pid);
+}
+
+OPS(runnable)
+void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return;
+    __sync_fetch_and_add(&a.st->runnable, 1);
+    __sync_fetch_and_add(&a.st->progress, 1);
+    a.t->cpu_mark = p->se.sum_exec_runtime;
+    a.t->yield_count = 0;
+    a.t->poll_count = 0;
+    a.t->loop_count = 0;
+}
+
+OPS(quiescent)
+void BPF_PROG(pct_quiescent, struct task_struct *p, u64 deq_flags)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return;
+    __sync_fetch_and_add(&a.st->progress, 1);
+    if (__sync_fetch_and_add(&a.st->runnable, -1) == 1 &&
+        __sync_val_compare_and_swap(&a.st->quiescent_armed, 1, 0) == 1)
+        report(&a, PCT_EVENT_QUIESCENT, 0, 0, 0);
+}
+
+OPS(tick)
+void BPF_PROG(pct_tick, struct task_struct *p)
+{
+    __u64 now = bpf_ktime_get_ns();
+    struct actor a;
+
+    if (!actor_of(p, &a) || a.t->refresh)
+        return;
+    if (!scx_bpf_dsq_nr_queued(queue_of(a.t->slot))) {
+        a.t->cpu_mark = p->se.sum_exec_runtime;
+        a.st->last_refresh_ns = now;
+        return;
+    }
+    if (a.cfg->spin_limit_ns && a.st->started &&
+        p->se.sum_exec_runtime - a.t->cpu_mark > a.cfg->spin_limit_ns) {
+        a.t->cpu_mark = p->se.sum_exec_runtime;
+        demote(&a, PCT_DEMOTE_SPIN);
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+    }
+    if (now - a.st->last_refresh_ns > REFRESH_NS) {
+        a.st->refreshing = 1;
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+    }
+}
+
+/* ---- Membership ------------------------------------------------------------------------------ */
+
+/* A task becomes a thread of a run. */
+static __always_inline int join_run(struct actor *a, __u32 slot)
+{
+    struct pct_thread *t = bpf_task_storage_get(&threads, a->p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+    a->t = t;
+    a->cfg = config_of(slot);
+    a->st = state_of(slot);
+    if (!t || !a->cfg || !a->st)
+        return -ENOMEM;
+    __builtin_memset(t, 0, sizeof(*t));
+    t->run = a->cfg->id;
+    t->slot = slot;
+    t->index = __sync_fetch_and_add(&a->st->threads, 1);
+    __sync_fetch_and_add(&a->st->alive, 1);
+    return 0;
+}
+
+OPS(init_task)
+s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+    struct actor parent, a = {.p = p};
+
+    if (!args->fork || !actor_of(bpf_get_current_task_btf(), &parent))
+        return 0;
+    if (join_run(&a, parent.t->slot))
+        return -ENOMEM;
+    a.t->parent = parent.t->index;
+    a.t->ordinal = ++parent.t->children;
+    a.t->identity = pct_child_identity(parent.t->identity, a.t->ordinal);
+    a.t->priority = pct_initial_priority(a.cfg->seed, a.t->identity);
+    report(&a, PCT_EVENT_THREAD, 0, 0, 0);
+    return 0;
+}
+
+OPS(exit_task)
+void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return;
+    release(a.st, p->pid);
+    __sync_fetch_and_add(&a.st->alive, -1);
+}
+
+/* The controller makes a task the first thread of a run, before that enters SCHED_EXT. */
+SEC("syscall")
+int adopt(struct pct_slot_pid *args)
+{
+    struct actor a;
+    int err = -ESRCH;
+
+    a.p = bpf_task_from_pid(args->pid);
+    if (!a.p)
+        return err;
+    err = join_run(&a, args->slot);
+    if (!err) {
+        a.t->identity = PCT_ROOT_IDENTITY;
+        a.t->priority = pct_initial_priority(a.cfg->seed, a.t->identity);
+        a.st->last_refresh_ns = bpf_ktime_get_ns();
+        report(&a, PCT_EVENT_THREAD, 0, 0, 0);
+    }
+    bpf_task_release(a.p);
+    return err;
+}
+
+/* The run's holder of a kernel wait has not come back for long: let the others go on. */
+SEC("syscall")
+int break_hold(struct pct_slot_pid *args)
+{
+    struct pct_run_config *cfg = config_of(args->slot);
+    struct pct_run_state *st = state_of(args->slot);
+
+    if (!cfg || !st)
+        return -EINVAL;
+    if (__sync_val_compare_and_swap(&st->held_pid, args->pid, 0) == args->pid) {
+        st->hold_breaks++;
+        scx_bpf_kick_cpu(cfg->home_cpu, SCX_KICK_PREEMPT);
+    }
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return 0;
+    a.t->op_sp = 0; /* that stack is gone */
+    a.st->started = 1;
+    return 0;
+}
+
+/* The first fatal signal of a run, and the thread that took it. */
+static __always_inline void fatal_signal(struct actor *a, int sig)
+{
+    if (__sync_val_compare_and_swap(&a->st->first_signal, 0, sig))
+        return;
+    a->st->first_signal_thread = a->t->index;
+    report(a, PCT_EVENT_SIGNAL, 0, sig, 0);
+}
+
+/* A signal is about to act on its thread; with the default action and a fatal one, this is the end. */
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+    struct actor a;
+
+    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.st->started)
+        return 0;
+    if (BPF_CORE_READ(ka, sa.sa_handler))
+        return 0;
+    if (a.p->signal->flags & SIGNAL_GROUP_EXIT)
+        return 0; /* the process is ending already; on_exit tells why */
+    switch (sig) {
+    case 17: /* SIGCHLD, SIGCONT, SIGURG, SIGWINCH: ignored by default */
+    case 18:
+    case 23:
+    case 28:
+    case 19: /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: stop by default */
+    case 20:
+    case 21:
+    case 22:
+        return 0;
+    }
+    fatal_signal(&a, sig);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *p)
+{
+    struct actor a;
+    int code;
+
+    if (!actor_of(p, &a) || !a.st->started)
+        return 0;
+    code = p->exit_code;
+    if (BPF_CORE_READ(p, signal, flags) & SIGNAL_GROUP_EXIT) {
+        code = BPF_CORE_READ(p, signal, group_exit_code);
+        if (code & 0x7f)
+            fatal_signal(&a, code & 0x7f);
+    }
+    report(&a, PCT_EVENT_EXIT, 0, code, 0);
+    return 0;
+}
+
+/* ---- Life cycle ------------------------------------------------------------------------------ */
+
+SEC("struct_ops.s/init")
+s32 BPF_PROG(pct_init)
+{
+    __u32 i;
+    s32 err;
+
+    bpf_for(i, 0, nr_slots) {
+        err = scx_bpf_create_dsq(queue_of(i), -1);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+OPS(exit)
+void BPF_PROG(pct_exit, struct scx_exit_info *info)
+{
+    exit_code = info->exit_code;
+    bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), BPF_CORE_READ(info, reason));
+    bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), BPF_CORE_READ(info, msg));
+    exit_kind = info->kind;
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops pct_ops = {
+    .select_cpu = (void *)pct_select_cpu,
+    .enqueue = (void *)pct_enqueue,
+    .dispatch = (void *)pct_dispatch,
+    .runnable = (void *)pct_runnable,
+    .running = (void *)pct_running,
+    .stopping = (void *)pct_stopping,
+    .quiescent = (void *)pct_quiescent,
+    .tick = (void *)pct_tick,
+    .init_task = (void *)pct_init_task,
+    .exit_task = (void *)pct_exit_task,
+    .init = (void *)pct_init,
+    .exit = (void *)pct_exit,
+    .flags = SCX_OPS_SWITCH_PARTIAL | SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING |
+             SCX_OPS_ENQ_MIGRATION_DISABLED,
+    .timeout_ms = WATCHDOG_MS,
+    .name = "pctctl",
+};

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Tests, the zoo of small programs they run, and benchmarks. Labels: host (no VM, no root),
+# vm (inside the guest), vm_host (the VM seen from outside).
+#
+# A script may carry "# timeout: SECONDS" in its head; "# long" keeps it out of `make check`.
+
+# tests/unit/*_test.cc -> build/tests/unit_tests
+file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*_test.cc)
+if(unit_sources)
+    add_executable(unit_tests ${unit_sources})
+    set_target_properties(unit_tests PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(unit_tests PRIVATE pctctl_core GTest::gmock GTest::gtest_main)
+    add_test(NAME unit COMMAND unit_tests)
+    set_tests_properties(unit PROPERTIES LABELS host TIMEOUT 300)
+endif()
+
+if(PCTCTL_SANITIZE)
+    return()
+endif()
+
+# The same under the sanitizers, in a build directory of their own.
+if(unit_sources)
+    add_test(NAME unit_sanitized COMMAND ${CMAKE_SOURCE_DIR}/setup/sanitized
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(unit_sanitized PROPERTIES LABELS host TIMEOUT 900 PROCESSORS 2)
+endif()
+
+# tests/zoo/*.c -> build/zoo/NAME: programs under test, as any C program would be built
+file(GLOB zoo_sources CONFIGURE_DEPENDS tests/zoo/*.c)
+add_custom_target(zoo ALL)
+foreach(source IN LISTS zoo_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(zoo_${name} ${source})
+    set_target_properties(zoo_${name} PROPERTIES OUTPUT_NAME ${name} C_EXTENSIONS OFF
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/zoo)
+    target_compile_options(zoo_${name} PRIVATE ${PCTCTL_WARNINGS} -O1 -g -pthread)
+    target_link_options(zoo_${name} PRIVATE -pthread)
+    add_dependencies(zoo zoo_${name})
+endforeach()
+
+# benchmarks/*.cc -> build/benchmarks/NAME
+file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)
+add_custom_target(benchmarks)
+foreach(source IN LISTS benchmark_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(benchmark_${name} EXCLUDE_FROM_ALL ${source})
+    set_target_properties(benchmark_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
+    target_link_libraries(benchmark_${name} PRIVATE pctctl_core benchmark::benchmark)
+    add_dependencies(benchmarks benchmark_${name})
+endforeach()
+
+# script_tests(LABEL DEFAULT_TIMEOUT COMMAND...): one test for each tests/LABEL/*.sh
+function(script_tests label default_timeout)
+    file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${label}/*.sh)
+    foreach(script IN LISTS scripts)
+        get_filename_component(name ${script} NAME_WE)
+        file(STRINGS ${script} head LIMIT_COUNT 20 REGEX "^# (timeout: [0-9]+|long|library)$")
+        if("# library" IN_LIST head)
+            continue()
+        endif()
+        set(timeout ${default_timeout})
+        if(head MATCHES "# timeout: ([0-9]+)")
+            set(timeout ${CMAKE_MATCH_1})
+        endif()
+        set(labels ${label})
+        if("# long" IN_LIST head)
+            list(APPEND labels long)
+        endif()
+        list(TRANSFORM ARGN REPLACE "@TIMEOUT@" ${timeout} OUTPUT_VARIABLE command)
+        math(EXPR kill "${timeout} + 30") # the VM's own limit first: it says more
+        add_test(NAME ${label}.${name} COMMAND ${command} tests/${label}/${name}.sh
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        # One VM at a time: two of two CPUs each on two CPUs only make both slower.
+        set_tests_properties(${label}.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${kill}
+            RESOURCE_LOCK vm SKIP_RETURN_CODE 77)
+    endforeach()
+endfunction()
+
+script_tests(vm 300 ${CMAKE_SOURCE_DIR}/vm/run --timeout @TIMEOUT@ --)
+script_tests(vm_host 120)

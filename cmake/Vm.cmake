@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The VM's launcher (host side) and init (guest side, static: it is alone in the initramfs).
+
+set(vm_dir ${CMAKE_BINARY_DIR}/vm)
+file(GLOB launch_sources CONFIGURE_DEPENDS vm/launch*.cc)
+add_executable(vm_launch ${launch_sources})
+target_link_libraries(vm_launch PRIVATE pctctl_flags)
+set_target_properties(vm_launch PROPERTIES OUTPUT_NAME launch RUNTIME_OUTPUT_DIRECTORY ${vm_dir})
+
+add_executable(vm_init vm/init.cc)
+target_compile_options(vm_init PRIVATE ${PCTCTL_WARNINGS})
+target_link_options(vm_init PRIVATE -static)
+set_target_properties(vm_init PROPERTIES OUTPUT_NAME init RUNTIME_OUTPUT_DIRECTORY ${vm_dir})
+add_custom_target(vm DEPENDS vm_launch vm_init)

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The guest's init: mounts the host's root file system below a throw-away overlay and the shared
+// directories over it, runs one command there and reports to the launcher. It is process 1 and the
+// only program in the initramfs, hence linked statically.
+#include "fd.h"
+#include "protocol.h"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using vm::Command;
+using vm::Fd;
+using vm::Message;
+using vm::MessageType;
+
+constexpr std::size_t kChunk = 32 * 1024;      // what one virtio-serial buffer holds
+constexpr std::size_t kHighWater = 256 * 1024; // more than this unsent: stop reading
+
+
+std::string error_text(const std::string& what) { return what + ": " + std::strerror(errno); }
+
+[[noreturn]] void power_off() {
+    ::sync();
+    ::reboot(RB_POWER_OFF);
+    for (;;)
+        ::pause();
+}
+
+// ---------------------------------------------------------------------------------------------
+// Ports
+
+std::string read_small_file(const std::string& path) {
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    char buffer[256];
+    const ssize_t n = fd.open() ? ::read(fd.get(), buffer, sizeof buffer) : -1;
+    std::string text(buffer, n > 0 ? static_cast<std::size_t>(n) : 0);
+    while (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    return text;
+}
+
+bool write_small_file(const std::string& path, std::string_view text) {
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return fd.open() &&
+           ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+// The device of a port by its name, once it has appeared.
+Fd find_port(const char* name) {
+    Fd port;
+    DIR* directory = ::opendir("/sys/class/virtio-ports");
+    if (!directory)
+        return port;
+    while (const dirent* entry = ::readdir(directory)) {
+        const std::string device = entry->d_name;
+        if (device[0] == '.' ||
+            read_small_file("/sys/class/virtio-ports/" + device + "/name") != name)
+            continue;
+        port.reset(::open(("/dev/" + device).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        break;
+    }
+    ::closedir(directory);
+    return port;
+}
+
+// Ports appear a moment after boot, and are hung up until the host has told that it is there.
+Fd wait_for_port(const char* name) {
+    for (int i = 0; i < 5000; ++i) {
+        Fd port = find_port(name);
+        for (; port.open() && i < 5000; ++i) {
+            pollfd p{port.get(), POLLIN, 0};
+            if (::poll(&p, 1, 0) >= 0 && !(p.revents & POLLHUP))
+                return port;
+            ::usleep(1000);
+        }
+        ::usleep(1000);
+    }
+    return Fd();
+}
+
+class Control {
+public:
+    explicit Control(Fd port) : port_(std::move(port)) {}
+
+    int fd() const { return port_.get(); }
+    bool pending() const { return !out_.empty(); }
+    void send(MessageType type, std::string_view payload = {}) {
+        out_ += frame(type, payload);
+        flush();
+    }
+    void flush() {
+        while (!out_.empty()) {
+            const ssize_t n =
+                ::write(port_.get(), out_.data(), std::min(out_.size(), kChunk));
+            if (n <= 0)
+                return;
+            out_.erase(0, static_cast<std::size_t>(n));
+        }
+    }
+    // Sends everything, however long it takes: for last words.
+    void flush_all() {
+        while (pending()) {
+            pollfd p{fd(), POLLOUT, 0};
+            ::poll(&p, 1, 100);
+            flush();
+        }
+    }
+    void receive() {
+        char buffer[kChunk];
+        for (;;) {
+            const ssize_t n = ::read(port_.get(), buffer, sizeof buffer);
+            if (n <= 0)
+                return;
+            in_.append(buffer, static_cast<std::size_t>(n));
+        }
+    }
+    std::optional<Message> next() { return vm::unframe(in_); }
+    Message wait() {
+        for (;;) {
+            if (auto message = next())
+                return *message;
+            pollfd p{fd(), POLLIN, 0};
+            ::poll(&p, 1, 1000);
+            receive();
+        }
+    }
+    [[noreturn]] void fail(const std::string& reason) {
+        send(MessageType::kFailure, reason);
+        flush_all();
+        power_off();
+    }
+
+private:
+    Fd port_;
+    std::string in_;
+    std::string out_;
+};
+
+// ---------------------------------------------------------------------------------------------
+// File systems
+
+void make_directories(const std::string& path) {
+    for (std::size_t i = 1; i <= path.size(); ++i)
+        if (i == path.size() || path[i] == '/')
+            ::mkdir(path.substr(0, i).c_str(), 0755);
+}
+
+bool load_module(const char* path) {
+    Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
+    if (!fd.open())
+        return errno == ENOENT; // built into this kernel
+    return ::syscall(SYS_finit_module, fd.get(), "", 0) == 0 || errno == EEXIST;
+}
+
+std::string mount_error(const char* type, const std::string& at) {
+    return error_text("cannot mount " + std::string(type) + " on " + at);
+}
+
+// Everything below kRoot becomes the new root.
+const std::string kRoot = "/root";
+
+void mount_root(Control& control) {
+    for (const char* module : {"netfs", "9pnet", "9pnet_virtio", "9p", "overlay"})
+        if (!load_module((std::string("/modules/") + module + ".ko").c_str()))
+            control.fail(error_text(std::string("cannot load module ") + module));
+    for (const char* directory : {"/host", "/rw", "/root"})
+        ::mkdir(directory, 0755);
+    if (::mount(vm::kRootTag, "/host", "9p", MS_RDONLY,
+                "trans=virtio,version=9p2000.L,msize=262144,cache=loose"))
+        control.fail(mount_error("9p", "/"));
+    if (::mount("rw", "/rw", "tmpfs", 0, "mode=755,size=80%"))
+        control.fail(mount_error("tmpfs", "/rw"));
+    ::mkdir("/rw/upper", 0755);
+    ::mkdir("/rw/work", 0755);
+    if (::mount("overlay", kRoot.c_str(), "overlay", 0,
+                "lowerdir=/host,upperdir=/rw/upper,workdir=/rw/work,index=off,metacopy=off,"
+                "redirect_dir=off,xino=off"))
+        control.fail(mount_error("overlay", "/"));
+}
+
+void mount_system(Control& control) {
+    struct Mount {
+        const char* type;
+        const char* at;
+        unsigned long flags;
+        const char* data;
+    };
+    constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    constexpr Mount kMounts[] = {
+        {"proc", "/proc", kPlain, ""},
+        {"sysfs", "/sys", kPlain, ""},
+        {"devtmpfs", "/dev", MS_NOSUID, "mode=755"},
+        {"devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620,ptmxmode=666"},
+        {"tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777"},
+        {"mqueue", "/dev/mqueue", kPlain, ""},
+        {"tmpfs", "/run", MS_NOSUID | MS_NODEV, "mode=755"},
+        {"cgroup2", "/sys/fs/cgroup", kPlain, ""},
+        {"bpf", "/sys/fs/bpf", kPlain, "mode=700"},
+        {"debugfs", "/sys/kernel/debug", kPlain, ""},
+        {"tracefs", "/sys/kernel/tracing", kPlain, ""},
+    };
+    for (const Mount& m : kMounts) {
+        const std::string at = kRoot + m.at;
+        make_directories(at);
+        if (::mount(m.type, at.c_str(), m.type, m.flags, m.data))
+            control.fail(mount_error(m.type, m.at));
+    }
+    ::mkdir((kRoot + "/run/lock").c_str(), 01777);
+    for (const auto& [target, link] :
+         {std::pair{"/proc/self/fd", "/dev/fd"}, std::pair{"/proc/self/fd/0", "/dev/stdin"},
+          std::pair{"/proc/self/fd/1", "/dev/stdout"}, std::pair{"/proc/self/fd/2", "/dev/stderr"}})
+        if (::symlink(target, (kRoot + link).c_str()) && errno != EEXIST)
+            control.fail(error_text(std::string("cannot create ") + link));
+    // All controllers there are, for cgroups below the root.
+    std::string controllers = read_small_file(kRoot + "/sys/fs/cgroup/cgroup.controllers") + " ";
+    for (std::size_t start = 0, end; (end = controllers.find(' ', start)) != std::string::npos;
+         start = end + 1)
+        if (end > start)
+            write_small_file(kRoot + "/sys/fs/cgroup/cgroup.subtree_control",
+                             "+" + controllers.substr(start, end - start));
+}
+
+void mount_shares(Control& control, const Command& command) {
+    for (std::size_t i = 0; i < command.shares.size(); ++i) {
+        const std::string at = kRoot + command.shares[i];
+        const std::string tag = vm::kShareTag + std::to_string(i);
+        make_directories(at);
+        // cache=mmap: what is written is on the host when the file is closed, and shared writable
+        // mappings work.
+        if (::mount(tag.c_str(), at.c_str(), "9p", 0,
+                    "trans=virtio,version=9p2000.L,msize=262144,cache=mmap"))
+            control.fail(mount_error("9p", command.shares[i]));
+    }
+}
+
+void enter_root(Control& control) {
+    if (::chdir(kRoot.c_str()) || ::mount(".", "/", nullptr, MS_MOVE, nullptr) ||
+        ::chroot(".") || ::chdir("/"))
+        control.fail(error_text("cannot enter the new root"));
+}
+
+void prepare_machine() {
+    ::sethostname("pctctl-vm", 9);
+    Fd s(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    request.ifr_flags = IFF_UP | IFF_RUNNING;
+    ::ioctl(s.get(), SIOCSIFFLAGS, &request);
+    const rlimit files{1024, 1048576};
+    ::setrlimit(RLIMIT_NOFILE, &files);
+    const rlimit core{0, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_CORE, &core);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The command
+
+// Moves bytes one way, holding at most a bounded number of them.
+class Stream {
+public:
+    Stream() = default;
+    Stream(int from, int to) : from_(from), to_(to) {}
+
+    bool wants_input() const { return from_ >= 0 && buffer_.size() - sent_ < kHighWater; }
+    bool wants_output() const { return to_ >= 0 && sent_ < buffer_.size(); }
+    std::uint64_t read_total() const { return read_total_; }
+    std::uint64_t written_total() const { return written_total_; }
+    bool drained() const { return sent_ == buffer_.size(); }
+
+    enum class Result { kMore, kBlocked, kEnd };
+    Result input() {
+        char chunk[kChunk];
+        const ssize_t n = ::read(from_, chunk, sizeof chunk);
+        if (n > 0) {
+            buffer_.append(chunk, static_cast<std::size_t>(n));
+            read_total_ += static_cast<std::uint64_t>(n);
+            return Result::kMore;
+        }
+        return n < 0 && (errno == EAGAIN || errno == EINTR) ? Result::kBlocked : Result::kEnd;
+    }
+    Result output() {
+        while (sent_ < buffer_.size()) {
+            const ssize_t n =
+                ::write(to_, buffer_.data() + sent_, std::min(kChunk, buffer_.size() - sent_));
+            if (n < 0)
+                return errno == EAGAIN || errno == EINTR ? Result::kBlocked : Result::kEnd;
+            if (n == 0)
+                return Result::kBlocked;
+            sent_ += static_cast<std::size_t>(n);
+            written_total_ += static_cast<std::uint64_t>(n);
+        }
+        buffer_.clear();
+        sent_ = 0;
+        return Result::kMore;
+    }
+    void stop_input() { from_ = -1; }
+    void discard() {
+        to_ = -1;
+        buffer_.clear();
+        sent_ = 0;
+    }
+    int from() const { return from_; }
+    int to() const { return to_; }
+
+private:
+    int from_ = -1;
+    int to_ = -1;
+    std::string buffer_;
+    std::size_t sent_ = 0;
+    std::uint64_t read_total_ = 0;
+    std::uint64_t written_total_ = 0;
+};
+
+struct Pipe {
+    Fd read;
+    Fd write;
+};
+
+Pipe make_pipe() {
+    int fds[2] = {-1, -1};
+    if (::pipe2(fds, O_CLOEXEC))
+        return {};
+    return {Fd(fds[0]), Fd(fds[1])};
+}
+
+void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+
+class Session {
+public:
+    Session(Control& control, Command command, Fd in, Fd out, Fd err)
+        : control_(control), command_(std::move(command)), port_in_(std::move(in)),
+          port_out_(std::move(out)), port_err_(std::move(err)) {}
+
+    void run() {
+        sigset_t mask;
+        sigemptyset(&mask);
+        sigaddset(&mask, SIGCHLD);
+        ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+        child_events_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+        ::signal(SIGPIPE, SIG_IGN);
+        if (!start())
+            return;
+        while (!finished_)
+            step();
+        finish();
+    }
+
+private:
+    bool start() {
+        pipe_in_ = make_pipe();
+        pipe_out_ = make_pipe();
+        pipe_err_ = make_pipe();
+        Pipe outcome = make_pipe();
+        control_.send(MessageType::kReady);
+        child_ = ::fork();
+        if (child_ < 0)
+            control_.fail(error_text("cannot fork"));
+        if (child_ == 0)
+            execute(outcome.write.get());
+        outcome.write.reset();
+        pipe_in_.read.reset();
+        pipe_out_.write.reset();
+        pipe_err_.write.reset();
+        int error = 0;
+        if (::read(outcome.read.get(), &error, sizeof error) == sizeof error) {
+            control_.send(MessageType::kNotRun, vm::Writer().number(error).take());
+            control_.flush_all();
+            return false;
+        }
+        set_nonblocking(pipe_in_.write);
+        set_nonblocking(pipe_out_.read);
+        set_nonblocking(pipe_err_.read);
+        in_ = Stream(port_in_.get(), pipe_in_.write.get());
+        out_ = Stream(pipe_out_.read.get(), port_out_.get());
+        err_ = Stream(pipe_err_.read.get(), port_err_.get());
+        return true;
+    }
+
+    [[noreturn]] void execute(int outcome) {
+        ::setsid();
+        ::dup2(pipe_in_.read.get(), 0);
+        ::dup2(pipe_out_.write.get(), 1);
+        ::dup2(pipe_err_.write.get(), 2);
+        sigset_t none;
+        sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        ::signal(SIGPIPE, SIG_DFL);
+        std::vector<char*> arguments;
+        std::vector<char*> environment;
+        for (auto& argument : command_.arguments)
+            arguments.push_back(argument.data());
+        for (auto& variable : command_.environment)
+            environment.push_back(variable.data());
+        arguments.push_back(nullptr);
+        environment.push_back(nullptr);
+        ::environ = environment.data();
+        if (::chdir(command_.directory.c_str()) == 0)
+            ::execvp(arguments[0], arguments.data());
+        const int error = errno;
+        if (::write(outcome, &error, sizeof error) < 0)
+            std::_Exit(126);
+        std::_Exit(127);
+    }
+
+    void step() {
+        pollfd fds[8];
+        int n = 0;
+        auto add = [&](int fd, bool wanted, short events) {
+            fds[n] = {wanted ? fd : -1, events, 0};
+            return n++;
+        };
+        const int control_events = POLLIN | (control_.pending() ? POLLOUT : 0);
+        const int control = add(control_.fd(), true, static_cast<short>(control_events));
+        const int children = add(child_events_.get(), true, POLLIN);
+        const int in_from = add(in_.from(), in_.wants_input(), POLLIN);
+        const int in_to = add(in_.to(), in_.to() >= 0, in_.wants_output() ? POLLOUT : 0);
+        const int out_from = add(out_.from(), out_.wants_input(), POLLIN);
+        const int out_to = add(out_.to(), out_.wants_output(), POLLOUT);
+        const int err_from = add(err_.from(), err_.wants_input(), POLLIN);
+        const int err_to = add(err_.to(), err_.wants_output(), POLLOUT);
+        if (::poll(fds, static_cast<nfds_t>(n), -1) < 0)
+            return;
+        if (fds[control].revents) {
+            control_.flush();
+            control_.receive();
+            while (auto message = control_.next())
+                handle(*message);
+        }
+        if (fds[in_from].revents & POLLIN)
+            in_.input();
+        if (fds[in_to].revents && (in_.wants_output() || (fds[in_to].revents & POLLERR))) {
+            // POLLERR: the command has closed its stdin; what is left goes nowhere.
+            if ((fds[in_to].revents & POLLERR) || in_.output() == Stream::Result::kEnd)
+                close_stdin();
+        }
+        if (stdin_end_ && in_.read_total() >= *stdin_end_ && in_.drained())
+            close_stdin();
+        relay(out_, pipe_out_.read, fds[out_from].revents, fds[out_to].revents);
+        relay(err_, pipe_err_.read, fds[err_from].revents, fds[err_to].revents);
+        if (fds[children].revents)
+            reap();
+    }
+
+    static void relay(Stream& stream, Fd& source, short readable, short writable) {
+        if (readable && stream.wants_input() && stream.input() == Stream::Result::kEnd) {
+            stream.stop_input();
+            source.reset();
+        }
+        if (writable || stream.wants_output())
+            stream.output();
+    }
+
+    void close_stdin() {
+        pipe_in_.write.reset();
+        in_.stop_input();
+        in_.discard();
+    }
+
+    void handle(const Message& message) {
+        vm::Reader reader(message.payload);
+        switch (message.type) {
+        case MessageType::kSignal:
+            ::kill(-child_, static_cast<int>(reader.number()));
+            break;
+        case MessageType::kStdinEnd:
+            stdin_end_ = reader.number();
+            break;
+        case MessageType::kClosed: {
+            // The command shall see a broken pipe, as it would on the host.
+            const bool is_err = reader.number() == 2;
+            (is_err ? err_ : out_).stop_input();
+            (is_err ? err_ : out_).discard();
+            (is_err ? pipe_err_ : pipe_out_).read.reset();
+            break;
+        }
+        case MessageType::kPing:
+            control_.send(MessageType::kPong);
+            break;
+        default:
+            break;
+        }
+    }
+
+    void reap() {
+        signalfd_siginfo info;
+        while (::read(child_events_.get(), &info, sizeof info) > 0)
+            ;
+        int status = 0;
+        while (const pid_t pid = ::waitpid(-1, &status, WNOHANG)) {
+            if (pid < 0)
+                return;
+            if (pid == child_) {
+                finished_ = true;
+                status_ = status;
+            }
+        }
+    }
+
+    // What the command has written before it ended is all delivered; processes it has left behind
+    // may hold its pipes open, and are not waited for.
+    void drain(Stream& stream) {
+        int left = 0;
+        if (stream.from() >= 0)
+            ::ioctl(stream.from(), FIONREAD, &left);
+        const std::uint64_t end = stream.read_total() + static_cast<std::uint64_t>(left);
+        while (stream.from() >= 0 && stream.read_total() < end &&
+               stream.input() == Stream::Result::kMore)
+            flush(stream);
+        flush(stream);
+    }
+    void flush(Stream& stream) {
+        while (stream.wants_output()) {
+            pollfd fds[2] = {{stream.to(), POLLOUT, 0}, {control_.fd(), POLLIN, 0}};
+            ::poll(fds, 2, -1);
+            stream.output();
+            control_.receive();
+            while (auto message = control_.next())
+                handle(*message);
+        }
+    }
+
+    void finish() {
+        drain(out_);
+        drain(err_);
+        ::sync(); // shared directories: everything is on the host before it hears of the end
+        control_.send(MessageType::kExit, vm::Writer()
+                                              .number(static_cast<std::uint32_t>(status_))
+                                              .number(out_.written_total())
+                                              .number(err_.written_total())
+                                              .take());
+        control_.flush_all();
+    }
+
+    Control& control_;
+    Command command_;
+    Fd port_in_, port_out_, port_err_;
+    Pipe pipe_in_, pipe_out_, pipe_err_;
+    Fd child_events_;
+    Stream in_, out_, err_;
+    std::optional<std::uint64_t> stdin_end_;
+    pid_t child_ = -1;
+    bool finished_ = false;
+    int status_ = 0;
+};
+
+} // namespace
+
+int main() {
+    ::mkdir("/dev", 0755);
+    ::mkdir("/sys", 0755);
+    ::mkdir("/proc", 0755);
+    ::mount("devtmpfs", "/dev", "devtmpfs", 0, "mode=755");
+    ::mount("sysfs", "/sys", "sysfs", 0, "");
+    Fd port = wait_for_port(vm::kControlPort);
+    if (!port.open()) {
+        std::fprintf(stderr, "init: the launcher's port does not appear\n");
+        power_off();
+    }
+    Control control(std::move(port));
+    const Message message = control.wait();
+    auto command = Command::decode(message.payload);
+    if (message.type != MessageType::kCommand || !command)
+        control.fail("launcher and init are of different builds");
+    Fd in = wait_for_port(vm::kStdinPort);
+    Fd out = wait_for_port(vm::kStdoutPort);
+    Fd err = wait_for_port(vm::kStderrPort);
+    if (!in.open() || !out.open() || !err.open())
+        control.fail("a stream's port does not appear");
+    mount_root(control);
+    mount_system(control);
+    mount_shares(control, *command);
+    enter_root(control);
+    prepare_machine();
+    Session(control, std::move(*command), std::move(in), std::move(out), std::move(err)).run();
+    // The launcher ends the machine; should it not listen, do so ourselves.
+    ::sleep(5);
+    power_off();
+}

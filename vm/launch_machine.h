@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One QEMU process: started with everything it needs as descriptors, so that nothing of it is in
+// any file system, and killed with its owner.
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "fd.h"
+
+namespace vm {
+
+enum class Accelerator { kKvm, kTcg };
+
+struct MachineSettings {
+    std::string qemu;
+    std::string kernel_image;
+    int initramfs = -1; // descriptor of a memory file
+    int cpus = 2;
+    std::string memory;
+    std::vector<std::string> shares;
+};
+
+// Life cycle: start() once; the destructor (or kill()) ends the process and waits for it.
+class Machine {
+public:
+    Machine() = default;
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+    ~Machine() { kill(); }
+
+    // Empty, or why it could not be started.
+    std::string start(const MachineSettings& settings, Accelerator accelerator);
+    void kill();
+    bool exited(); // does not block
+
+    // Our ends of the guest's ports, non-blocking sockets.
+    Fd control, in, out, err;
+    // The serial console, and what QEMU itself has to say.
+    Fd console, complaints;
+
+private:
+    pid_t pid_ = -1;
+};
+
+// The program that emulates this machine's architecture, or empty.
+std::string find_qemu();
+
+// An initramfs with this init and the modules of the kernel directory, as a memory file.
+Fd build_initramfs(const std::string& init, const std::string& kernel_directory,
+                   std::string& error);
+
+} // namespace vm
