@@ -11,13 +11,7 @@
 
 #include "pctctl/witness.h"
 
-/* BPF_PROG names a context that few programs need. */
-#pragma clang diagnostic ignored "-Wunused-parameter"
-
 #define RING_BYTES (16u << 20)
-/* A batch is worth waking the reader for; waking it for each record would disturb what it watches.
- */
-#define WAKEUP_BYTES (RING_BYTES / 8)
 
 /* Which scheduling policy is watched. Set by the loader; constant from then on. */
 const volatile unsigned int watched_policy = 7; /* SCHED_EXT */
@@ -51,10 +45,9 @@ static struct pct_witness_record* begin(struct task_struct* p, __u16 type) {
     return r;
 }
 
+/* The reader comes by itself: waking it at every record would disturb what it watches. */
 static void end(struct pct_witness_record* r) {
-    bool full = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKEUP_BYTES;
-
-    bpf_ringbuf_submit(r, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+    bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline __u64 mix(__u64 hash, __u64 value) {
