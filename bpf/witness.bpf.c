@@ -55,18 +55,23 @@ static __always_inline __u64 mix(__u64 hash, __u64 value) {
     return hash ^ (hash >> 29);
 }
 
-static __always_inline void take_registers(struct pct_witness_record* r, struct task_struct* p) {
+/*
+ * orig_ax and, in a system call, ax are left out: the kernel writes them on the way back. After an
+ * interrupt or exception (orig_ax is -1) nobody does. The user time grows with each timer tick that
+ * interrupts user code: it gives away loops that come round to the same registers.
+ */
+static __always_inline void take_user_state(struct pct_witness_record* r, struct task_struct* p) {
     struct pt_regs* regs = (struct pt_regs*)bpf_task_pt_regs(p);
-    __u64 hash = 0;
+    __u64 hash = mix(0, p->utime);
 
-    hash = mix(hash, regs->sp);
-    hash = mix(hash, regs->flags);
-    hash = mix(hash, regs->bp);
+    hash = mix(hash, regs->orig_ax == -1UL ? regs->ax : 0);
     hash = mix(hash, regs->bx);
     hash = mix(hash, regs->cx);
     hash = mix(hash, regs->dx);
     hash = mix(hash, regs->si);
     hash = mix(hash, regs->di);
+    hash = mix(hash, regs->bp);
+    hash = mix(hash, regs->sp);
     hash = mix(hash, regs->r8);
     hash = mix(hash, regs->r9);
     hash = mix(hash, regs->r10);
@@ -75,7 +80,8 @@ static __always_inline void take_registers(struct pct_witness_record* r, struct 
     hash = mix(hash, regs->r13);
     hash = mix(hash, regs->r14);
     hash = mix(hash, regs->r15);
-    r->registers = hash;
+    hash = mix(hash, regs->flags);
+    r->user_state = hash;
     r->ip = regs->ip;
 }
 
@@ -92,7 +98,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (watched(prev)) {
         r = begin(prev, PCT_WITNESS_OUT);
         if (r) {
-            take_registers(r, prev);
+            take_user_state(r, prev);
             /*
              * Not prev_state: it is set also when the thread is preempted on its way to sleep, and
              * some kernels do not clear it when a pending signal cancels the sleep.
@@ -105,7 +111,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (watched(next)) {
         r = begin(next, PCT_WITNESS_IN);
         if (r) {
-            take_registers(r, next);
+            take_user_state(r, next);
             end(r);
         }
     }
@@ -164,7 +170,7 @@ static __always_inline int record_altered(void) {
         return 0;
     r = begin(p, PCT_WITNESS_ALTERED);
     if (r) {
-        take_registers(r, p);
+        take_user_state(r, p);
         end(r);
     }
     return 0;

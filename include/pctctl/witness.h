@@ -23,15 +23,16 @@ enum pct_witness_type {
  * thread became visible to its scheduler for WAKE and NEW, before the CPU can run anything of the
  * next thread for IN, before the previous thread's kernel context is released for OUT.
  *
- * `registers` and `ip` are the user-mode registers as saved at the last entry into the kernel.
- * Those a thread has when it gets the CPU are those it had when it left it, unless the kernel
- * changed them (then there is an ALTERED in between, taken before the change) or user code ran. ax
- * and orig_ax are left out, because finishing a system call writes them.
+ * `user_state` and `ip` tell whether user code ran: they are the user-mode registers as saved at
+ * the last entry into the kernel. Those with which a thread gets the CPU are those with which it
+ * leaves it, unless user code ran or the kernel changed them (then there is an ALTERED in between,
+ * taken before the change; other changes are listed in userspace/strictness.cc). The inverse does
+ * not hold: a loop may come round to the same registers.
  */
 struct pct_witness_record {
     __u64 time_ns;
-    __u64 task;      /* opaque; unlike the thread id it survives exec and tells apart two lives */
-    __u64 registers; /* hash; IN, OUT, ALTERED */
+    __u64 task;       /* opaque; unlike the thread id it survives exec and tells apart two lives */
+    __u64 user_state; /* IN, OUT, ALTERED: hash of registers other than ip, and user time */
     union {
         __u64 ip;     /* IN, OUT, ALTERED */
         __u64 parent; /* FORK: the creator's `task` */
