@@ -169,8 +169,17 @@ Status Kernel::attach(const Options& options) {
 
     if (int error = sched_bpf::load(o.sched.get()))
         return bpf_error("load the scheduler", -error);
-    bpf_program__set_attach_target(o.kick->progs.after_libc_point,
-                                   bpf_program__fd(o.sched->progs.on_libc_point), "on_libc_point");
+    const struct {
+        bpf_program* enforcer;
+        bpf_program* target;
+        const char* function;
+    } enforced[] = {
+        {o.kick->progs.at_libc_point, o.sched->progs.on_libc_point, "enforce"},
+        {o.kick->progs.after_syscall_enter, o.sched->progs.on_syscall, "on_syscall"},
+        {o.kick->progs.after_syscall_exit, o.sched->progs.on_syscall_exit, "on_syscall_exit"},
+    };
+    for (const auto& e : enforced)
+        bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function);
     const std::pair<bpf_map*, bpf_map*> shared[] = {
         {o.kick->maps.threads, o.sched->maps.threads},
         {o.kick->maps.states, o.sched->maps.states},
@@ -196,10 +205,9 @@ Status Kernel::attach(const Options& options) {
         return Done{};
     };
     // The enforcing part before what it enforces, the scheduler last.
-    if (Status s = keep(bpf_program__attach(o.kick->progs.after_libc_point),
-                        "attach to the scheduler's probe");
-        !s)
-        return s;
+    for (const auto& e : enforced)
+        if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes"); !s)
+            return s;
     for (std::size_t i = 0; i < options.objects.size() && i < PCT_MAX_OBJECTS; ++i) {
         const ProbedObject& object = options.objects[i];
         Result<pct_object> layout = describe_object(object.fd, object.points);
@@ -229,8 +237,7 @@ Status Kernel::attach(const Options& options) {
     }
     for (bpf_program* program :
          {o.sched->progs.on_syscall, o.sched->progs.on_syscall_exit, o.sched->progs.on_lock_wait,
-          o.sched->progs.on_lock_got, o.sched->progs.on_exec, o.sched->progs.on_signal,
-          o.sched->progs.on_exit})
+          o.sched->progs.on_lock_got, o.sched->progs.on_signal, o.sched->progs.on_exit})
         if (Status s = keep(bpf_program__attach(program),
                             std::string("attach ") + bpf_program__name(program));
             !s)
