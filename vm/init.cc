@@ -38,8 +38,9 @@ constexpr std::size_t kChunk = 32 * 1024;      // what one virtio-serial buffer 
 constexpr int kPipe = 1 << 20;                 // larger pipes, fewer switches between processes
 constexpr std::size_t kHighWater = 256 * 1024; // more than this unsent: stop reading
 
-
-std::string error_text(const std::string& what) { return what + ": " + std::strerror(errno); }
+std::string error_text(const std::string& what) {
+    return what + ": " + std::strerror(errno);
+}
 
 [[noreturn]] void power_off() {
     ::sync();
@@ -112,8 +113,7 @@ public:
     }
     void flush() {
         while (!out_.empty()) {
-            const ssize_t n =
-                ::write(port_.get(), out_.data(), std::min(out_.size(), kChunk));
+            const ssize_t n = ::write(port_.get(), out_.data(), std::min(out_.size(), kChunk));
             if (n <= 0)
                 return;
             out_.erase(0, static_cast<std::size_t>(n));
@@ -256,8 +256,8 @@ void mount_shares(Control& control, const Command& command) {
 }
 
 void enter_root(Control& control) {
-    if (::chdir(kRoot.c_str()) || ::mount(".", "/", nullptr, MS_MOVE, nullptr) ||
-        ::chroot(".") || ::chdir("/"))
+    if (::chdir(kRoot.c_str()) || ::mount(".", "/", nullptr, MS_MOVE, nullptr) || ::chroot(".") ||
+        ::chdir("/"))
         control.fail(error_text("cannot enter the new root"));
 }
 
@@ -289,6 +289,7 @@ void prepare_machine() {
     ::ioctl(s.get(), SIOCSIFFLAGS, &request);
     const rlimit files{1024, 1048576};
     ::setrlimit(RLIMIT_NOFILE, &files);
+    write_small_file("/proc/self/oom_score_adj", "-1000"); // rather the command than all
     const rlimit core{0, RLIM_INFINITY};
     ::setrlimit(RLIMIT_CORE, &core);
 }
@@ -390,7 +391,9 @@ Pipe make_pipe() {
     return {Fd(fds[0]), Fd(fds[1])};
 }
 
-void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+void set_nonblocking(const Fd& fd) {
+    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+}
 
 class Session {
 public:
@@ -445,6 +448,7 @@ private:
 
     [[noreturn]] void execute(int outcome) {
         ::setsid();
+        write_small_file("/proc/self/oom_score_adj", "0");
         ::dup2(pipe_in_.read.get(), 0);
         ::dup2(pipe_out_.write.get(), 1);
         ::dup2(pipe_err_.write.get(), 2);

@@ -46,11 +46,18 @@ struct Relay {
     bool closed = false;     // the receiver is gone; further bytes are counted and dropped
 };
 
+// How the command ended, and how much of its output there is to come.
+struct Exit {
+    int status = 0;
+    std::uint64_t out = 0;
+    std::uint64_t err = 0;
+};
+
 class Session {
 public:
     Session(const Options& options, const Command& command, int signals)
-        : options_(options), command_(command), signals_(signals),
-          start_(Clock::now()), next_ping_(start_ + kPing), alive_(start_) {}
+        : options_(options), command_(command), signals_(signals), start_(Clock::now()),
+          next_ping_(start_ + kPing), alive_(start_) {}
 
     // Empty when the machine did not come up and another accelerator may be tried.
     std::optional<int> run(const MachineSettings& settings, Accelerator accelerator,
@@ -200,16 +207,17 @@ private:
 
     // poll() promises room for PIPE_BUF bytes in a pipe; more might block us all.
     void deliver(int fd, Relay& relay) {
-        struct stat status {};
+        struct stat status{};
         const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-        const std::size_t size = std::min<std::size_t>(relay.buffer.size(), regular ? kChunk : 4096);
+        const std::size_t size =
+            std::min<std::size_t>(relay.buffer.size(), regular ? kChunk : 4096);
         const ssize_t n = ::write(fd, relay.buffer.data(), size);
         if (n >= 0) {
             relay.buffer.erase(0, static_cast<std::size_t>(n));
         } else if (errno != EAGAIN && errno != EINTR) {
             if (errno != EPIPE) { // a reader that has seen enough is no failure; a full disk is
-                complain("cannot write the command's " + std::string(fd == 1 ? "stdout" : "stderr") +
-                         ": " + std::strerror(errno));
+                complain("cannot write the command's " +
+                         std::string(fd == 1 ? "stdout" : "stderr") + ": " + std::strerror(errno));
                 lost_output_ = true;
             }
             relay.closed = true;
@@ -260,11 +268,11 @@ private:
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             machine_dead_ = true;
             ::usleep(20000); // let the last words arrive
-            while (machine_.complaints.open() && ::recv(machine_.complaints.get(), chunk, 1,
-                                                        MSG_PEEK) > 0)
+            while (machine_.complaints.open() &&
+                   ::recv(machine_.complaints.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.complaints);
-            while (machine_.console.open() && ::recv(machine_.console.get(), chunk, 1,
-                                                     MSG_PEEK) > 0)
+            while (machine_.console.open() &&
+                   ::recv(machine_.console.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.console);
             return std::nullopt;
         }
@@ -289,9 +297,8 @@ private:
                 break;
             case MessageType::kExit: {
                 const int status = static_cast<int>(reader.number());
-                exit_.emplace();
-                exit_->status =
-                    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+                exit_ = Exit{};
+                exit_->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
                 exit_->out = reader.number();
                 exit_->err = reader.number();
                 kill_at_.reset();
@@ -332,12 +339,6 @@ private:
         complain(why);
         return kVmFailed;
     }
-
-    struct Exit {
-        int status = 0;
-        std::uint64_t out = 0;
-        std::uint64_t err = 0;
-    };
 
     const Options& options_;
     const Command& command_;
@@ -446,6 +447,9 @@ int launch(int argc, char** argv) {
     sigemptyset(&mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD})
         sigaddset(&mask, signal);
+    struct sigaction hangup{};
+    if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+        sigdelset(&mask, SIGHUP); // nohup
     ::sigprocmask(SIG_BLOCK, &mask, nullptr);
     const Fd signals(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     for (const int signal : {SIGPIPE, SIGTTIN, SIGTTOU})
@@ -471,4 +475,6 @@ int launch(int argc, char** argv) {
 } // namespace
 } // namespace vm
 
-int main(int argc, char** argv) { return vm::launch(argc, argv); }
+int main(int argc, char** argv) {
+    return vm::launch(argc, argv);
+}
