@@ -11,13 +11,8 @@ PREFIX ?= /usr/local
 BUILD := build
 # A configured tree is only looked at again when CMake finds that it has to.
 CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
-	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS)
+	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS) >/dev/null
 NINJA = cmake --build $(BUILD) --target
-
-# ctest's verdict comes last, whatever else it has to tell, and its exit status counts.
-VERDICT_LAST = awk '/ tests passed, .* failed out of / { verdict = $$0; next } \
-	{ print; fflush() } END { if (verdict != "") print verdict }'
-CTEST = ctest --test-dir $(BUILD) --output-on-failure --no-label-summary --no-tests=error
 
 .PHONY: all setup vm demo check check-long bench format lint install clean distclean help
 
@@ -42,10 +37,10 @@ demo: setup ## find a bug in a small program, then replay it
 	@setup/demo
 
 check: all ## build and test; ends with the summary of the tests
-	@$(CTEST) -LE long | $(VERDICT_LAST)
+	@setup/test -LE long
 
 check-long: all ## all tests, also those that take hours
-	@$(CTEST) | $(VERDICT_LAST)
+	@setup/test
 
 bench: all ## measure, in one virtual machine
 	@$(NINJA) benchmarks

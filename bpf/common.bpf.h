@@ -34,6 +34,8 @@ struct pct_thread {
     __u64 lib_end;
     __u64 syscall_start; /* and its syscall(2) */
     __u64 syscall_end;
+    __u64 loader_start; /* text of the dynamic loader, whose locks are no steps; 0: none known */
+    __u64 loader_end;
     __u64 poll_site; /* place of the last polling operation, and failures in a row there */
     __u64 poll_count;
     __u64 yield_count;

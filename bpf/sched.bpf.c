@@ -28,6 +28,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define PF_EXITING 0x4
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
+#define AT_BASE 7
 
 /* x86-64 system call numbers with a meaning of their own here. */
 #define NR_FORK_FIRST 56 /* clone, fork, vfork */
@@ -46,6 +47,7 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile __u32 nr_slots = 1;
 const volatile __u8 syscall_traits[PCT_NR_SYSCALLS];
 const volatile __u8 libc_traits[PCT_OBJECT_POINTS];
+const volatile __u64 loader_size; /* of the dynamic loader's image; 0: it is the libc itself */
 
 /* Why the scheduler was unloaded; written by ops.exit, read by the controller. */
 __s32 exit_kind;
@@ -245,6 +247,8 @@ int on_libc_point(struct pt_regs *regs)
         return 0;
     sp = PT_REGS_SP(regs);
     bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
+    if (ret >= t->loader_start && ret < t->loader_end)
+        return 0;
 
     /* Called from within libc by an operation that has been counted, or reached by its tail call. */
     if (inside_operation(t, sp)) {
@@ -692,6 +696,8 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     a.t->parent = parent.t->index;
     a.t->ordinal = ++parent.t->children;
     a.t->identity = pct_child_identity(parent.t->identity, a.t->ordinal);
+    a.t->loader_start = parent.t->loader_start;
+    a.t->loader_end = parent.t->loader_end;
     a.t->priority = pct_initial_priority(a.cfg->seed, a.t->identity);
     report(&a, PCT_EVENT_THREAD, 0, 0, 0);
     return 0;
@@ -745,6 +751,21 @@ int break_hold(struct pct_slot_pid *args)
     return 0;
 }
 
+/* Where a freshly exec'ed program has its dynamic loader: AT_BASE of its auxiliary vector, or 0. */
+static __always_inline __u64 loader_base(struct task_struct *p)
+{
+    unsigned long entry[2];
+    int i;
+
+    bpf_for(i, 0, 32) {
+        if (bpf_probe_read_kernel(entry, sizeof(entry), &p->mm->saved_auxv[2 * i]) || !entry[0])
+            break;
+        if (entry[0] == AT_BASE)
+            return entry[1];
+    }
+    return 0;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
 {
@@ -753,6 +774,8 @@ int BPF_PROG(on_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm 
     if (!actor_of(p, &a))
         return 0;
     a.t->op_sp = 0; /* that stack is gone */
+    a.t->loader_start = loader_size ? loader_base(p) : 0;
+    a.t->loader_end = a.t->loader_start + loader_size;
     a.st->started = 1;
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -34,10 +35,12 @@ using vm::Message;
 using vm::MessageType;
 
 constexpr std::size_t kChunk = 32 * 1024;      // what one virtio-serial buffer holds
+constexpr int kPipe = 1 << 20;                 // larger pipes, fewer switches between processes
 constexpr std::size_t kHighWater = 256 * 1024; // more than this unsent: stop reading
 
-
-std::string error_text(const std::string& what) { return what + ": " + std::strerror(errno); }
+std::string error_text(const std::string& what) {
+    return what + ": " + std::strerror(errno);
+}
 
 [[noreturn]] void power_off() {
     ::sync();
@@ -110,8 +113,7 @@ public:
     }
     void flush() {
         while (!out_.empty()) {
-            const ssize_t n =
-                ::write(port_.get(), out_.data(), std::min(out_.size(), kChunk));
+            const ssize_t n = ::write(port_.get(), out_.data(), std::min(out_.size(), kChunk));
             if (n <= 0)
                 return;
             out_.erase(0, static_cast<std::size_t>(n));
@@ -254,9 +256,28 @@ void mount_shares(Control& control, const Command& command) {
 }
 
 void enter_root(Control& control) {
-    if (::chdir(kRoot.c_str()) || ::mount(".", "/", nullptr, MS_MOVE, nullptr) ||
-        ::chroot(".") || ::chdir("/"))
+    if (::chdir(kRoot.c_str()) || ::mount(".", "/", nullptr, MS_MOVE, nullptr) || ::chroot(".") ||
+        ::chdir("/"))
         control.fail(error_text("cannot enter the new root"));
+}
+
+// Files written here and on the host shall have times that agree.
+void set_clock(Control& control) {
+    const auto now = [](clockid_t clock) {
+        timespec t{};
+        ::clock_gettime(clock, &t);
+        return static_cast<std::uint64_t>(t.tv_sec) * 1000000000 +
+               static_cast<std::uint64_t>(t.tv_nsec);
+    };
+    const std::uint64_t asked = now(CLOCK_MONOTONIC);
+    control.send(MessageType::kTimePlease);
+    const Message answer = control.wait();
+    const std::uint64_t host = vm::Reader(answer.payload).number();
+    if (answer.type != MessageType::kTime)
+        control.fail("the launcher does not tell the time");
+    const std::uint64_t time = host + (now(CLOCK_MONOTONIC) - asked) / 2;
+    const timespec t{static_cast<time_t>(time / 1000000000), static_cast<long>(time % 1000000000)};
+    ::clock_settime(CLOCK_REALTIME, &t);
 }
 
 void prepare_machine() {
@@ -268,6 +289,7 @@ void prepare_machine() {
     ::ioctl(s.get(), SIOCSIFFLAGS, &request);
     const rlimit files{1024, 1048576};
     ::setrlimit(RLIMIT_NOFILE, &files);
+    write_small_file("/proc/self/oom_score_adj", "-1000"); // rather the command than all
     const rlimit core{0, RLIM_INFINITY};
     ::setrlimit(RLIMIT_CORE, &core);
 }
@@ -275,60 +297,85 @@ void prepare_machine() {
 // ---------------------------------------------------------------------------------------------
 // The command
 
-// Moves bytes one way, holding at most a bounded number of them.
-class Stream {
+// The command's stdin: bytes from the port, held until the pipe takes them.
+class InStream {
 public:
-    Stream() = default;
-    Stream(int from, int to) : from_(from), to_(to) {}
+    InStream() = default;
+    InStream(int port, int pipe) : port_(port), pipe_(pipe) {}
 
-    bool wants_input() const { return from_ >= 0 && buffer_.size() - sent_ < kHighWater; }
-    bool wants_output() const { return to_ >= 0 && sent_ < buffer_.size(); }
-    std::uint64_t read_total() const { return read_total_; }
-    std::uint64_t written_total() const { return written_total_; }
-    bool drained() const { return sent_ == buffer_.size(); }
-
-    enum class Result { kMore, kBlocked, kEnd };
-    Result input() {
+    int port() const { return port_; }
+    int pipe() const { return pipe_; }
+    bool wants_input() const { return port_ >= 0 && buffer_.size() - sent_ < kHighWater; }
+    bool wants_output() const { return pipe_ >= 0 && sent_ < buffer_.size(); }
+    bool ended_after(std::uint64_t total) const {
+        return pipe_ >= 0 && total_ >= total && sent_ == buffer_.size();
+    }
+    void input() {
         char chunk[kChunk];
-        const ssize_t n = ::read(from_, chunk, sizeof chunk);
+        const ssize_t n = ::read(port_, chunk, sizeof chunk);
         if (n > 0) {
             buffer_.append(chunk, static_cast<std::size_t>(n));
-            read_total_ += static_cast<std::uint64_t>(n);
-            return Result::kMore;
+            total_ += static_cast<std::uint64_t>(n);
         }
-        return n < 0 && (errno == EAGAIN || errno == EINTR) ? Result::kBlocked : Result::kEnd;
     }
-    Result output() {
+    bool output() { // false: nobody reads any longer
         while (sent_ < buffer_.size()) {
-            const ssize_t n =
-                ::write(to_, buffer_.data() + sent_, std::min(kChunk, buffer_.size() - sent_));
+            const ssize_t n = ::write(pipe_, buffer_.data() + sent_, buffer_.size() - sent_);
             if (n < 0)
-                return errno == EAGAIN || errno == EINTR ? Result::kBlocked : Result::kEnd;
-            if (n == 0)
-                return Result::kBlocked;
+                return errno == EAGAIN || errno == EINTR;
             sent_ += static_cast<std::size_t>(n);
-            written_total_ += static_cast<std::uint64_t>(n);
         }
         buffer_.clear();
         sent_ = 0;
-        return Result::kMore;
+        return true;
     }
-    void stop_input() { from_ = -1; }
-    void discard() {
-        to_ = -1;
-        buffer_.clear();
-        sent_ = 0;
-    }
-    int from() const { return from_; }
-    int to() const { return to_; }
+    // What still comes is left in the port.
+    void close() { port_ = pipe_ = -1; }
 
 private:
-    int from_ = -1;
-    int to_ = -1;
+    int port_ = -1;
+    int pipe_ = -1;
     std::string buffer_;
     std::size_t sent_ = 0;
-    std::uint64_t read_total_ = 0;
-    std::uint64_t written_total_ = 0;
+    std::uint64_t total_ = 0;
+};
+
+// The command's stdout or stderr: pages move from the pipe into the port without being copied.
+class OutStream {
+public:
+    OutStream() = default;
+    OutStream(int pipe, int port) : pipe_(pipe), port_(port) {}
+
+    // The one descriptor to wait for: data in the pipe first, room in the port then.
+    int wait_fd() const { return full_ ? port_ : pipe_; }
+    short wait_events() const { return full_ ? POLLOUT : POLLIN; }
+    bool open() const { return pipe_ >= 0; }
+    std::uint64_t total() const { return total_; }
+    int queued() const {
+        int bytes = 0;
+        return pipe_ >= 0 && ::ioctl(pipe_, FIONREAD, &bytes) == 0 ? bytes : 0;
+    }
+
+    bool move() { // false: the last writer has closed
+        for (;;) {
+            const ssize_t n = ::splice(pipe_, nullptr, port_, nullptr, kPipe, SPLICE_F_NONBLOCK);
+            if (n > 0) {
+                total_ += static_cast<std::uint64_t>(n);
+                continue;
+            }
+            // Zero, for a port, means no more than that the pipe is empty at the moment.
+            full_ = queued() > 0;
+            pollfd p{pipe_, POLLIN, 0};
+            return full_ || ::poll(&p, 1, 0) == 0 || (p.revents & POLLIN);
+        }
+    }
+    void close() { pipe_ = -1; }
+
+private:
+    int pipe_ = -1;
+    int port_ = -1;
+    bool full_ = false;
+    std::uint64_t total_ = 0;
 };
 
 struct Pipe {
@@ -340,10 +387,13 @@ Pipe make_pipe() {
     int fds[2] = {-1, -1};
     if (::pipe2(fds, O_CLOEXEC))
         return {};
+    ::fcntl(fds[0], F_SETPIPE_SZ, kPipe);
     return {Fd(fds[0]), Fd(fds[1])};
 }
 
-void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+void set_nonblocking(const Fd& fd) {
+    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+}
 
 class Session {
 public:
@@ -390,14 +440,15 @@ private:
         set_nonblocking(pipe_in_.write);
         set_nonblocking(pipe_out_.read);
         set_nonblocking(pipe_err_.read);
-        in_ = Stream(port_in_.get(), pipe_in_.write.get());
-        out_ = Stream(pipe_out_.read.get(), port_out_.get());
-        err_ = Stream(pipe_err_.read.get(), port_err_.get());
+        in_ = InStream(port_in_.get(), pipe_in_.write.get());
+        out_ = OutStream(pipe_out_.read.get(), port_out_.get());
+        err_ = OutStream(pipe_err_.read.get(), port_err_.get());
         return true;
     }
 
     [[noreturn]] void execute(int outcome) {
         ::setsid();
+        write_small_file("/proc/self/oom_score_adj", "0");
         ::dup2(pipe_in_.read.get(), 0);
         ::dup2(pipe_out_.write.get(), 1);
         ::dup2(pipe_err_.write.get(), 2);
@@ -423,7 +474,7 @@ private:
     }
 
     void step() {
-        pollfd fds[8];
+        pollfd fds[6];
         int n = 0;
         auto add = [&](int fd, bool wanted, short events) {
             fds[n] = {wanted ? fd : -1, events, 0};
@@ -432,12 +483,10 @@ private:
         const int control_events = POLLIN | (control_.pending() ? POLLOUT : 0);
         const int control = add(control_.fd(), true, static_cast<short>(control_events));
         const int children = add(child_events_.get(), true, POLLIN);
-        const int in_from = add(in_.from(), in_.wants_input(), POLLIN);
-        const int in_to = add(in_.to(), in_.to() >= 0, in_.wants_output() ? POLLOUT : 0);
-        const int out_from = add(out_.from(), out_.wants_input(), POLLIN);
-        const int out_to = add(out_.to(), out_.wants_output(), POLLOUT);
-        const int err_from = add(err_.from(), err_.wants_input(), POLLIN);
-        const int err_to = add(err_.to(), err_.wants_output(), POLLOUT);
+        const int in_port = add(in_.port(), in_.wants_input(), POLLIN);
+        const int in_pipe = add(in_.pipe(), in_.pipe() >= 0, in_.wants_output() ? POLLOUT : 0);
+        const int out = add(out_.wait_fd(), out_.open(), out_.wait_events());
+        const int err = add(err_.wait_fd(), err_.open(), err_.wait_events());
         if (::poll(fds, static_cast<nfds_t>(n), -1) < 0)
             return;
         if (fds[control].revents) {
@@ -446,34 +495,30 @@ private:
             while (auto message = control_.next())
                 handle(*message);
         }
-        if (fds[in_from].revents & POLLIN)
+        if (fds[in_port].revents & POLLIN)
             in_.input();
-        if (fds[in_to].revents && (in_.wants_output() || (fds[in_to].revents & POLLERR))) {
+        if (in_.wants_output() || (fds[in_pipe].revents & POLLERR)) {
             // POLLERR: the command has closed its stdin; what is left goes nowhere.
-            if ((fds[in_to].revents & POLLERR) || in_.output() == Stream::Result::kEnd)
+            if ((fds[in_pipe].revents & POLLERR) || !in_.output())
                 close_stdin();
         }
-        if (stdin_end_ && in_.read_total() >= *stdin_end_ && in_.drained())
+        if (stdin_end_ && in_.ended_after(*stdin_end_))
             close_stdin();
-        relay(out_, pipe_out_.read, fds[out_from].revents, fds[out_to].revents);
-        relay(err_, pipe_err_.read, fds[err_from].revents, fds[err_to].revents);
+        if (fds[out].revents && out_.open() && !out_.move())
+            close_out(out_, pipe_out_);
+        if (fds[err].revents && err_.open() && !err_.move())
+            close_out(err_, pipe_err_);
         if (fds[children].revents)
             reap();
     }
 
-    static void relay(Stream& stream, Fd& source, short readable, short writable) {
-        if (readable && stream.wants_input() && stream.input() == Stream::Result::kEnd) {
-            stream.stop_input();
-            source.reset();
-        }
-        if (writable || stream.wants_output())
-            stream.output();
-    }
-
     void close_stdin() {
         pipe_in_.write.reset();
-        in_.stop_input();
-        in_.discard();
+        in_.close();
+    }
+    static void close_out(OutStream& stream, Pipe& pipe) {
+        stream.close();
+        pipe.read.reset();
     }
 
     void handle(const Message& message) {
@@ -487,10 +532,10 @@ private:
             break;
         case MessageType::kClosed: {
             // The command shall see a broken pipe, as it would on the host.
-            const bool is_err = reader.number() == 2;
-            (is_err ? err_ : out_).stop_input();
-            (is_err ? err_ : out_).discard();
-            (is_err ? pipe_err_ : pipe_out_).read.reset();
+            if (reader.number() == 2)
+                close_out(err_, pipe_err_);
+            else
+                close_out(out_, pipe_out_);
             break;
         }
         case MessageType::kPing:
@@ -518,21 +563,14 @@ private:
 
     // What the command has written before it ended is all delivered; processes it has left behind
     // may hold its pipes open, and are not waited for.
-    void drain(Stream& stream) {
-        int left = 0;
-        if (stream.from() >= 0)
-            ::ioctl(stream.from(), FIONREAD, &left);
-        const std::uint64_t end = stream.read_total() + static_cast<std::uint64_t>(left);
-        while (stream.from() >= 0 && stream.read_total() < end &&
-               stream.input() == Stream::Result::kMore)
-            flush(stream);
-        flush(stream);
-    }
-    void flush(Stream& stream) {
-        while (stream.wants_output()) {
-            pollfd fds[2] = {{stream.to(), POLLOUT, 0}, {control_.fd(), POLLIN, 0}};
+    void drain(OutStream& stream, Pipe& pipe) {
+        const std::uint64_t end = stream.total() + static_cast<std::uint64_t>(stream.queued());
+        while (stream.open() && stream.total() < end) {
+            pollfd fds[2] = {{stream.wait_fd(), stream.wait_events(), 0},
+                             {control_.fd(), POLLIN, 0}};
             ::poll(fds, 2, -1);
-            stream.output();
+            if (!stream.move())
+                close_out(stream, pipe);
             control_.receive();
             while (auto message = control_.next())
                 handle(*message);
@@ -540,13 +578,13 @@ private:
     }
 
     void finish() {
-        drain(out_);
-        drain(err_);
+        drain(out_, pipe_out_);
+        drain(err_, pipe_err_);
         ::sync(); // shared directories: everything is on the host before it hears of the end
         control_.send(MessageType::kExit, vm::Writer()
                                               .number(static_cast<std::uint32_t>(status_))
-                                              .number(out_.written_total())
-                                              .number(err_.written_total())
+                                              .number(out_.total())
+                                              .number(err_.total())
                                               .take());
         control_.flush_all();
     }
@@ -556,7 +594,8 @@ private:
     Fd port_in_, port_out_, port_err_;
     Pipe pipe_in_, pipe_out_, pipe_err_;
     Fd child_events_;
-    Stream in_, out_, err_;
+    InStream in_;
+    OutStream out_, err_;
     std::optional<std::uint64_t> stdin_end_;
     pid_t child_ = -1;
     bool finished_ = false;
@@ -586,6 +625,7 @@ int main() {
     Fd err = wait_for_port(vm::kStderrPort);
     if (!in.open() || !out.open() || !err.open())
         control.fail("a stream's port does not appear");
+    set_clock(control);
     mount_root(control);
     mount_system(control);
     mount_shares(control, *command);

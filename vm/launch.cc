@@ -46,11 +46,18 @@ struct Relay {
     bool closed = false;     // the receiver is gone; further bytes are counted and dropped
 };
 
+// How the command ended, and how much of its output there is to come.
+struct Exit {
+    int status = 0;
+    std::uint64_t out = 0;
+    std::uint64_t err = 0;
+};
+
 class Session {
 public:
     Session(const Options& options, const Command& command, int signals)
-        : options_(options), command_(command), signals_(signals),
-          start_(Clock::now()), next_ping_(start_ + kPing), alive_(start_) {}
+        : options_(options), command_(command), signals_(signals), start_(Clock::now()),
+          next_ping_(start_ + kPing), alive_(start_) {}
 
     // Empty when the machine did not come up and another accelerator may be tried.
     std::optional<int> run(const MachineSettings& settings, Accelerator accelerator,
@@ -118,7 +125,7 @@ private:
         }
         if (exit_ && out_.total >= exit_->out && err_.total >= exit_->err &&
             (out_.buffer.empty() || out_.closed) && (err_.buffer.empty() || err_.closed))
-            return exit_->status;
+            return lost_output_ && exit_->status == 0 ? kVmFailed : exit_->status;
         if (machine_dead_ && !exit_)
             return fail("the virtual machine died" + reason());
         return check_time();
@@ -200,13 +207,19 @@ private:
 
     // poll() promises room for PIPE_BUF bytes in a pipe; more might block us all.
     void deliver(int fd, Relay& relay) {
-        struct stat status {};
+        struct stat status{};
         const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-        const std::size_t size = std::min<std::size_t>(relay.buffer.size(), regular ? kChunk : 4096);
+        const std::size_t size =
+            std::min<std::size_t>(relay.buffer.size(), regular ? kChunk : 4096);
         const ssize_t n = ::write(fd, relay.buffer.data(), size);
         if (n >= 0) {
             relay.buffer.erase(0, static_cast<std::size_t>(n));
         } else if (errno != EAGAIN && errno != EINTR) {
+            if (errno != EPIPE) { // a reader that has seen enough is no failure; a full disk is
+                complain("cannot write the command's " +
+                         std::string(fd == 1 ? "stdout" : "stderr") + ": " + std::strerror(errno));
+                lost_output_ = true;
+            }
             relay.closed = true;
             relay.buffer.clear();
             send(MessageType::kClosed, Writer().number(static_cast<std::uint64_t>(fd)).take());
@@ -255,11 +268,11 @@ private:
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             machine_dead_ = true;
             ::usleep(20000); // let the last words arrive
-            while (machine_.complaints.open() && ::recv(machine_.complaints.get(), chunk, 1,
-                                                        MSG_PEEK) > 0)
+            while (machine_.complaints.open() &&
+                   ::recv(machine_.complaints.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.complaints);
-            while (machine_.console.open() && ::recv(machine_.console.get(), chunk, 1,
-                                                     MSG_PEEK) > 0)
+            while (machine_.console.open() &&
+                   ::recv(machine_.console.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.console);
             return std::nullopt;
         }
@@ -273,14 +286,19 @@ private:
             case MessageType::kReady:
                 ready_ = true;
                 break;
+            case MessageType::kTimePlease: {
+                const auto now = std::chrono::system_clock::now().time_since_epoch();
+                const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+                send(MessageType::kTime, Writer().number(static_cast<std::uint64_t>(ns)).take());
+                break;
+            }
             case MessageType::kPong:
                 pinged_ = false;
                 break;
             case MessageType::kExit: {
                 const int status = static_cast<int>(reader.number());
-                exit_.emplace();
-                exit_->status =
-                    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+                exit_ = Exit{};
+                exit_->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
                 exit_->out = reader.number();
                 exit_->err = reader.number();
                 kill_at_.reset();
@@ -322,12 +340,6 @@ private:
         return kVmFailed;
     }
 
-    struct Exit {
-        int status = 0;
-        std::uint64_t out = 0;
-        std::uint64_t err = 0;
-    };
-
     const Options& options_;
     const Command& command_;
     Machine machine_;
@@ -339,7 +351,7 @@ private:
     std::optional<Exit> exit_;
     int end_signal_ = 0;
     bool ready_ = false, last_try_ = true, gave_up_ = false, machine_dead_ = false,
-         stdin_ended_ = false, pinged_ = false;
+         stdin_ended_ = false, pinged_ = false, lost_output_ = false;
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {
@@ -407,7 +419,10 @@ int launch(int argc, char** argv) {
     command.environment = guest_environment(command.directory);
 
     MachineSettings settings;
-    settings.qemu = find_qemu();
+    settings.qemu = find_qemu(options.kernel);
+    if (const std::string data = options.kernel + "/../qemu/share";
+        settings.qemu.rfind(options.kernel, 0) == 0)
+        settings.qemu_data = data;
     if (settings.qemu.empty()) {
         complain("no qemu-system-x86_64; install qemu-system-x86");
         return kVmFailed;
@@ -432,6 +447,9 @@ int launch(int argc, char** argv) {
     sigemptyset(&mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD})
         sigaddset(&mask, signal);
+    struct sigaction hangup{};
+    if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+        sigdelset(&mask, SIGHUP); // nohup
     ::sigprocmask(SIG_BLOCK, &mask, nullptr);
     const Fd signals(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     for (const int signal : {SIGPIPE, SIGTTIN, SIGTTOU})
@@ -457,4 +475,6 @@ int launch(int argc, char** argv) {
 } // namespace
 } // namespace vm
 
-int main(int argc, char** argv) { return vm::launch(argc, argv); }
+int main(int argc, char** argv) {
+    return vm::launch(argc, argv);
+}

@@ -14,7 +14,7 @@ namespace {
 
 // Names the exact file without reading it: replaced files get another size, time or inode.
 std::string identity(const std::string& path) {
-    struct stat s {};
+    struct stat s{};
     if (::stat(path.c_str(), &s))
         return path;
     return path + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtime);

@@ -28,6 +28,9 @@ constexpr const char* kKernelArguments =
     "8250.nr_uarts=1 i8042.noaux i8042.nokbd i8042.nopnp cryptomgr.notests "
     "transparent_hugepage=never rcupdate.rcu_expedited=1 nmi_watchdog=0 nowatchdog";
 
+// Measured against q35 and microvm: none boots faster, and this one also shuts down.
+constexpr const char* kMachine = "pc,hpet=off,usb=off,vmport=off,smm=off";
+
 struct Pair {
     Fd ours;
     Fd theirs;
@@ -53,18 +56,18 @@ std::string escape(const std::string& value) {
 
 void add_export(std::vector<std::string>& arguments, const std::string& id, const char* tag,
                 const std::string& path, const char* options) {
-    arguments.insert(arguments.end(), {"-fsdev", "local,id=" + id + ",path=" + escape(path) +
-                                                     ",security_model=none,multidevs=remap" +
-                                                     options});
+    arguments.insert(arguments.end(),
+                     {"-fsdev", "local,id=" + id + ",path=" + escape(path) +
+                                    ",security_model=none,multidevs=remap" + options});
     arguments.insert(arguments.end(),
                      {"-device", "virtio-9p-pci,fsdev=" + id + ",mount_tag=" + tag});
 }
 
 void add_port(std::vector<std::string>& arguments, const char* id, const char* name, const Fd& fd) {
     arguments.insert(arguments.end(),
-                     {"-chardev", std::string("socket,id=") + id +
-                                      ",fd=" + std::to_string(fd.get()),
-                      "-device", std::string("virtserialport,chardev=") + id + ",name=" + name});
+                     {"-chardev",
+                      std::string("socket,id=") + id + ",fd=" + std::to_string(fd.get()), "-device",
+                      std::string("virtserialport,chardev=") + id + ",name=" + name});
 }
 
 // One member of a cpio archive in the "newc" format.
@@ -72,9 +75,9 @@ void add_member(std::string& archive, const std::string& name, unsigned mode,
                 const std::string& content) {
     char head[111];
     static unsigned inode = 0;
-    std::snprintf(head, sizeof head,
-                  "070701%08X%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X", ++inode, mode, 0U,
-                  0U, 1U, 0U, content.size(), 0U, 0U, 0U, 0U, name.size() + 1, 0U);
+    std::snprintf(head, sizeof head, "070701%08X%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X",
+                  ++inode, mode, 0U, 0U, 1U, 0U, content.size(), 0U, 0U, 0U, 0U, name.size() + 1,
+                  0U);
     archive.append(head).append(name).append(1, '\0');
     archive.append((4 - archive.size() % 4) % 4, '\0');
     archive.append(content);
@@ -94,7 +97,10 @@ bool read_file(const std::string& path, std::string& content) {
 
 } // namespace
 
-std::string find_qemu() {
+std::string find_qemu(const std::string& kernel_directory) {
+    std::string own = kernel_directory + "/../qemu/bin/qemu-system-x86_64";
+    if (::access(own.c_str(), X_OK) == 0)
+        return own;
     const char* path = std::getenv("PATH");
     std::string directories = path ? path : "";
     directories += ":/usr/bin:/usr/local/bin:/usr/libexec";
@@ -152,23 +158,40 @@ std::string Machine::start(const MachineSettings& settings, Accelerator accelera
     if (!error.empty())
         return error;
 
-    const char* extra = std::getenv("X_APPEND");
-    std::vector<std::string> arguments{
-        settings.qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-        "-name", "pctctl", "-smp", std::to_string(settings.cpus), "-m", settings.memory,
-        "-kernel", settings.kernel_image,
-        "-initrd", "/proc/self/fd/" + std::to_string(settings.initramfs),
-        "-append", std::string(kKernelArguments) + (extra ? std::string(" ") + extra : ""),
-        "-chardev", "socket,id=console,fd=" + std::to_string(console_pair.theirs.get()),
-        "-serial", "chardev:console",
-        "-device", "virtio-serial-pci,max_ports=5"};
-    const char* m = std::getenv("X_MACHINE");
-    const std::string machine = m ? m : "pc,hpet=off,usb=off,vmport=off,smm=off";
+    std::vector<std::string> arguments{settings.qemu,
+                                       "-nodefaults",
+                                       "-no-user-config",
+                                       "-display",
+                                       "none",
+                                       "-no-reboot",
+                                       "-name",
+                                       "pctctl",
+                                       "-smp",
+                                       std::to_string(settings.cpus),
+                                       "-m",
+                                       settings.memory,
+                                       "-kernel",
+                                       settings.kernel_image,
+                                       "-initrd",
+                                       "/proc/self/fd/" + std::to_string(settings.initramfs),
+                                       "-append",
+                                       kKernelArguments,
+                                       "-chardev",
+                                       "socket,id=console,fd=" +
+                                           std::to_string(console_pair.theirs.get()),
+                                       "-serial",
+                                       "chardev:console",
+                                       "-device",
+                                       "virtio-serial-pci,max_ports=5"};
+    if (!settings.qemu_data.empty())
+        for (const std::string& data : {settings.qemu_data, std::string("/usr/share/seabios"),
+                                        std::string("/usr/share/qemu")})
+            arguments.insert(arguments.end(), {"-L", data});
     if (accelerator == Accelerator::kKvm)
-        arguments.insert(arguments.end(), {"-M", machine, "-accel", "kvm", "-cpu", "host"});
+        arguments.insert(arguments.end(), {"-M", kMachine, "-accel", "kvm", "-cpu", "host"});
     else
         arguments.insert(arguments.end(),
-                         {"-M", machine, "-accel", "tcg,thread=multi", "-cpu", "max"});
+                         {"-M", kMachine, "-accel", "tcg,thread=multi", "-cpu", "max"});
     add_port(arguments, "control", kControlPort, control_pair.theirs);
     add_port(arguments, "in", kStdinPort, in_pair.theirs);
     add_port(arguments, "out", kStdoutPort, out_pair.theirs);

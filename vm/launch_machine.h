@@ -15,6 +15,7 @@ enum class Accelerator { kKvm, kTcg };
 
 struct MachineSettings {
     std::string qemu;
+    std::string qemu_data; // its boot code, when not in its usual place
     std::string kernel_image;
     int initramfs = -1; // descriptor of a memory file
     int cpus = 2;
@@ -44,8 +45,9 @@ private:
     pid_t pid_ = -1;
 };
 
-// The program that emulates this machine's architecture, or empty.
-std::string find_qemu();
+// The program that emulates this machine's architecture, or empty. One that setup/deps has put
+// beside the kernel comes first.
+std::string find_qemu(const std::string& kernel_directory);
 
 // An initramfs with this init and the modules of the kernel directory, as a memory file.
 Fd build_initramfs(const std::string& init, const std::string& kernel_directory,

@@ -89,7 +89,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
             options.timeout = std::chrono::milliseconds(static_cast<long>(seconds * 1000));
         } else if (name == "--rw") {
             char* path = ::realpath(value.c_str(), nullptr);
-            struct stat status {};
+            struct stat status{};
             if (!path || ::stat(path, &status) || !S_ISDIR(status.st_mode)) {
                 std::free(path);
                 return usage("--rw: '" + value + "' is not a directory");

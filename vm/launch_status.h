@@ -13,6 +13,8 @@ inline constexpr int kVmFailed = 125;
 inline constexpr int kNotExecutable = 126;
 inline constexpr int kNotFound = 127;
 
-inline void complain(const std::string& what) { std::fprintf(stderr, "vm/run: %s\n", what.c_str()); }
+inline void complain(const std::string& what) {
+    std::fprintf(stderr, "vm/run: %s\n", what.c_str());
+}
 
 } // namespace vm

@@ -32,12 +32,14 @@ enum class MessageType : std::uint8_t {
     kStdinEnd,    // u64: the command's stdin ends after so many bytes
     kClosed,      // u32: nobody reads stream 1 or 2 any longer
     kPing,        // answer with kPong
+    kTime,        // u64: CLOCK_REALTIME in ns, the answer to kTimePlease
     // from the guest
     kReady = 64, // everything is mounted, the command is about to start
     kExit,       // u32 wait status, u64 bytes of stdout, u64 bytes of stderr
     kNotRun,     // u32 errno of exec
     kFailure,    // text: the guest cannot be set up
     kPong,
+    kTimePlease, // the guest's own clock starts with the RTC, which counts whole seconds
 };
 
 struct Message {

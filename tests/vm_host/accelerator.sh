@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The accelerator is chosen by trying, once; a failed try costs the command nothing.
+# timeout: 120
+. "$(dirname -- "$0")/lib.sh"
+cd "$work" || exit 1
+unset PCTCTL_VM_ACCEL
+export XDG_CACHE_HOME="$work/cache"
+
+expect "the first run, stdin included" "$(cat /etc/hostname)" "$("$run" -- cat </etc/hostname)"
+if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+    verdict=$(cat cache/pctctl/accel-*)
+    case $verdict in
+    kvm | tcg) echo "ok: remembered $verdict" ;;
+    *) fail "remembered '$verdict'" ;;
+    esac
+    files=$(ls -i cache/pctctl)
+    expect "the second run" 0 "$(status "$run" -- true)"
+    expect "nothing learned anew" "$files" "$(ls -i cache/pctctl)"
+    if [ "$verdict" = tcg ]; then
+        # A wrong memory is corrected by the failure.
+        echo kvm >"$(ls -d cache/pctctl/accel-*)"
+        expect "a wrong memory" 0 "$(status "$run" -- true)"
+        expect "is corrected" tcg "$(cat cache/pctctl/accel-*)"
+    fi
+else
+    [ ! -e cache ] || fail "a verdict on an accelerator that cannot be opened"
+    echo "ok: no KVM to be tried"
+fi
+rm -rf cache
+expect "a wish" 0 "$(PCTCTL_VM_ACCEL=tcg status "$run" -- true)"
+[ ! -e cache ] || fail "a wish was remembered"

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Signals reach the command; Ctrl-C ends all; whatever way it ends, nothing is left.
+# timeout: 240
+. "$(dirname -- "$0")/lib.sh"
+cd "$work" || exit 1
+mkdir tmp
+export TMPDIR="$work/tmp"
+
+begin() { # begin COMMAND...: starts it in the background, waits until it says so; $pid, $qemu
+    rm -f started
+    "$run" -- "$@" >out 2>err </dev/null &
+    pid=$!
+    wait_for 60 test -e started || fail "the command does not start: $(cat err)"
+    qemu=$(children $pid)
+    [ -n "$qemu" ] || fail "no QEMU below $pid"
+}
+end() { # end WHAT STATUS SECONDS: it ends in that time with that status and leaves nothing
+    before=$(date +%s)
+    wait $pid
+    expect "$1" "$2" $?
+    took=$(($(date +%s) - before))
+    [ $took -le "$3" ] || fail "$1: took $took s"
+    wait_for 2 eval '! alive $qemu' || fail "$1: QEMU is left"
+    expect "$1: no file left" "" "$(ls -A tmp)"
+}
+
+# A background command of a script ignores SIGINT unless something resets it.
+for signal in INT TERM HUP; do
+    begin sh -c 'touch started; exec sleep 1000'
+    kill -$signal $pid
+    case $signal in INT) n=130 ;; TERM) n=143 ;; HUP) n=129 ;; esac
+    end "SIG$signal" "$n" 2
+done
+
+begin sh -c 'trap "echo caught; exit 9" INT; touch started; while :; do sleep 0.1; done'
+kill -INT $pid
+end "a handler" 9 3
+expect "what the handler said" caught "$(cat out)"
+
+begin sh -c 'trap "echo usr1; exit 8" USR1; touch started; while :; do sleep 0.1; done'
+kill -USR1 $pid
+end "SIGUSR1" 8 3
+
+begin sh -c 'trap "" INT TERM; touch started; while :; do sleep 0.1; done'
+kill -TERM $pid
+end "a command that ignores it" 143 5
+
+begin sh -c 'trap "" INT TERM; touch started; while :; do sleep 0.1; done'
+kill -INT $pid
+sleep 0.2
+kill -INT $pid
+end "asked twice" 130 1
+
+begin sh -c 'touch started; exec sleep 1000'
+kill -KILL $pid
+end "SIGKILL of the launcher" 137 1
+
+begin sh -c 'touch started; exec sleep 1000'
+kill -KILL "$qemu"
+end "SIGKILL of QEMU" 125 2
+expect "one line tells so" 1 "$(wc -l <err)"
+
+"$run" -- sleep 1000 >out 2>err </dev/null & # before it has booted
+pid=$!
+wait_for 20 eval 'qemu=$(children $pid); [ -n "$qemu" ]' || fail "no QEMU"
+kill -INT $pid
+end "while it boots" 130 1

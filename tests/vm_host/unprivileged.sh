@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A user without privileges runs the VM too, with a copy of the parts of its own.
+# timeout: 120
+. "$(dirname -- "$0")/lib.sh"
+
+uid=$(id -u) gid=$(id -g)
+as_user=
+parts=$root
+if [ "$uid" = 0 ]; then
+    uid=54321 gid=54322
+    as_user="setpriv --reuid $uid --regid $gid --clear-groups --no-new-privs"
+    # The checkout may be below a directory others cannot enter.
+    parts=$work/parts
+    deps=${PCTCTL_DEPS:-$root/.deps}
+    mkdir -p "$parts/build" "$parts/.deps" && cp -R "$root/vm" "$parts/vm" &&
+        cp -R "$root/build/vm" "$parts/build/vm" || fail "copying"
+    for part in kernel qemu; do
+        [ ! -e "$deps/$part" ] || cp -R "$deps/$part" "$parts/.deps/$part" || fail "copying"
+    done
+    chmod -R go+rX "$work"
+fi
+mkdir "$work/here"
+chown "$uid:$gid" "$work/here" 2>/dev/null
+cd "$work/here" || exit 1
+unset PCTCTL_DEPS
+
+in_vm() { # a script in the VM, started by the user
+    # shellcheck disable=SC2086
+    HOME=$work/here $as_user "$parts/vm/run" -- sh -c "$1"
+}
+expect "root inside, and told on whose behalf" "0 $uid $gid" \
+    "$(in_vm 'echo $(id -u) $PCTCTL_GUEST_UID $PCTCTL_GUEST_GID')"
+in_vm 'echo mine >file' || fail "writing"
+expect "files belong to the user" "$uid:$gid mine" "$(stat -c %u:%g file) $(cat file)"
+
+if [ -n "$as_user" ]; then
+    mkdir -m 700 "$work/secret"
+    echo secret >"$work/secret/file"
+    expect "what the user cannot read stays unreadable" no \
+        "$(in_vm "cat $work/secret/file 2>/dev/null || echo no")"
+fi

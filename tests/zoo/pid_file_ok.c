@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// zoo: healthy threads=3 timers=no
+//
+// The fixed twin of pid_file_bug.c.
+#define FIXED 1
+#include "pid_file_bug.c"

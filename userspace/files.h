@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Small files of /proc, /sys and the like, read and written whole.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pctctl {
+
+// The file's contents; nothing when it cannot be opened or read (errno says why).
+std::optional<std::string> read_text(const std::string& path);
+
+// Writes text with a single write(2), as control files need it. Returns 0 or an errno value.
+int write_text(const std::string& path, std::string_view text);
+
+// Parts between separators; empty ones are left out.
+std::vector<std::string> split(std::string_view text, char separator);
+
+// Without white space at either end.
+std::string_view trimmed(std::string_view text);
+
+} // namespace pctctl

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "guardian.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "files.h"
+
+namespace pctctl {
+
+namespace {
+
+// Kinds of records in the pipe.
+constexpr char KILL = 'k', REMOVE = 'r', KILL_REMOVE = 'b', RESTORE = 'w', FORGET = 'f',
+               DISMISS = 'd';
+
+struct Header {
+    char kind;
+    std::uint32_t path_size;
+    std::uint32_t text_size;
+};
+
+struct Duty {
+    char kind;
+    std::string path;
+    std::string text;
+};
+
+bool read_exactly(int fd, void* data, size_t size) {
+    auto* at = static_cast<char*>(data);
+    while (size > 0) {
+        ssize_t n = ::read(fd, at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= static_cast<size_t>(n);
+    }
+    return true;
+}
+
+bool empty(const std::string& directory) {
+    auto events = read_text(directory + "/cgroup.events");
+    return !events || events->find("populated 1") == std::string::npos;
+}
+
+// Up to ten seconds: a process may need a moment to die.
+void until_empty(const std::string& directory) {
+    for (int i = 0; i < 1000 && !empty(directory); i++)
+        ::usleep(10 * 1000);
+}
+
+void remove(const std::string& directory) {
+    for (int i = 0; i < 200; i++) {
+        if (::rmdir(directory.c_str()) == 0 || errno != EBUSY)
+            return;
+        ::usleep(10 * 1000);
+    }
+}
+
+void carry_out(const std::vector<Duty>& duties) {
+    // Kill everywhere before waiting anywhere.
+    for (const Duty& duty : duties)
+        if (duty.kind == KILL || duty.kind == KILL_REMOVE)
+            write_text(duty.path + "/cgroup.kill", "1");
+    for (auto duty = duties.rbegin(); duty != duties.rend(); ++duty) {
+        switch (duty->kind) {
+        case KILL:
+            until_empty(duty->path);
+            break;
+        case KILL_REMOVE:
+            until_empty(duty->path);
+            remove(duty->path);
+            break;
+        case REMOVE:
+            ::rmdir(duty->path.c_str());
+            break;
+        case RESTORE:
+            write_text(duty->path, duty->text);
+            break;
+        }
+    }
+}
+
+// What the shell's `ps` and `pkill -f` see is the memory of our argument vector, inherited from the
+// controller; point it elsewhere.
+void change_command_line() {
+    static char name[] = "pct-guardian";
+    prctl(PR_SET_NAME, name);
+    auto begin = reinterpret_cast<unsigned long>(name);
+    // The order keeps start <= end at each step, whichever way the new place lies.
+    if (prctl(PR_SET_MM, PR_SET_MM_ARG_END, begin + sizeof name, 0, 0) == 0) {
+        prctl(PR_SET_MM, PR_SET_MM_ARG_START, begin, 0, 0);
+    } else if (prctl(PR_SET_MM, PR_SET_MM_ARG_START, begin, 0, 0) == 0) {
+        prctl(PR_SET_MM, PR_SET_MM_ARG_END, begin + sizeof name, 0, 0);
+    }
+}
+
+[[noreturn]] void watch(int pipe) {
+    ::setsid();
+    change_command_line();
+    for (int sig : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE})
+        ::signal(sig, SIG_IGN);
+    int null = ::open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; fd++)
+        ::dup2(null, fd);
+    if (pipe != 3)
+        ::dup2(pipe, 3);
+    ::close_range(4, ~0U, 0);
+    if (::chdir("/") != 0) {
+        // Only keeps a file system busy; nothing to be done about it.
+    }
+
+    std::vector<Duty> duties;
+    Header header;
+    while (read_exactly(3, &header, sizeof header)) {
+        Duty duty{header.kind, std::string(header.path_size, 0), std::string(header.text_size, 0)};
+        if (!read_exactly(3, duty.path.data(), duty.path.size()) ||
+            !read_exactly(3, duty.text.data(), duty.text.size()))
+            break;
+        if (duty.kind == DISMISS)
+            ::_exit(0);
+        // A newer record about a path replaces the older one in its place.
+        auto same = std::find_if(duties.begin(), duties.end(),
+                                 [&](const Duty& other) { return other.path == duty.path; });
+        if (duty.kind == FORGET) {
+            if (same != duties.end())
+                duties.erase(same);
+        } else if (same != duties.end()) {
+            *same = duty;
+        } else {
+            duties.push_back(duty);
+        }
+    }
+    carry_out(duties);
+    ::_exit(0);
+}
+
+} // namespace
+
+Result<Guardian> Guardian::start() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return Error::environment("cannot create a pipe: " + errno_text(errno));
+    Fd reader(ends[0]), writer(ends[1]);
+    pid_t pid = ::fork();
+    if (pid < 0)
+        return Error::environment("cannot start the guardian process: " + errno_text(errno));
+    if (pid == 0)
+        watch(reader.get()); // closes all else, the write end too
+    return Guardian(std::move(writer), pid);
+}
+
+Guardian::~Guardian() {
+    if (!pipe_)
+        return;
+    send(DISMISS, "");
+    pipe_.reset();
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void Guardian::send(char kind, const std::string& path, std::string_view text) {
+    Header header{};
+    header.kind = kind;
+    header.path_size = static_cast<std::uint32_t>(path.size());
+    header.text_size = static_cast<std::uint32_t>(text.size());
+    std::string record(reinterpret_cast<const char*>(&header), sizeof header);
+    record += path;
+    record += text;
+    // Larger than PIPE_BUF or a guardian that is gone: nothing depends on it while we live. SIGPIPE
+    // is kept from us for the length of the call.
+    sigset_t pipe_signal, old;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
+    for (size_t at = 0; at < record.size();) {
+        ssize_t n = ::write(pipe_.get(), record.data() + at, record.size() - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            if (errno == EPIPE && !sigismember(&old, SIGPIPE)) {
+                timespec none{};
+                sigtimedwait(&pipe_signal, nullptr, &none);
+            }
+            break;
+        }
+        at += static_cast<size_t>(n);
+    }
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+void Guardian::kill_in(const std::string& directory) {
+    send(KILL, directory);
+}
+void Guardian::remove_when_empty(const std::string& directory) {
+    send(REMOVE, directory);
+}
+void Guardian::kill_and_remove(const std::string& directory) {
+    send(KILL_REMOVE, directory);
+}
+void Guardian::forget(const std::string& directory) {
+    send(FORGET, directory);
+}
+void Guardian::restore(const std::string& file, std::string_view text) {
+    send(RESTORE, file, text);
+}
+
+} // namespace pctctl

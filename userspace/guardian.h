@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Cleans up after a controller that died without doing so itself.
+//
+// A small process in its own session, with its own name, holding nothing but the read end of a
+// pipe. The controller tells it in advance what is to be undone; when the pipe closes without a
+// dismissal, it kills what runs in the cgroups named, removes them and takes back changed settings,
+// the latest first. Life cycle: start() while the controller has a single thread; the destructor
+// dismisses it, by which time the controller must have undone everything itself.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "fd.h"
+#include "result.h"
+
+namespace pctctl {
+
+class Guardian {
+public:
+    static Result<Guardian> start();
+    Guardian(Guardian&&) noexcept = default;
+    Guardian& operator=(Guardian&&) = delete;
+    ~Guardian();
+
+    // Directories are absolute paths. forget() withdraws whatever was said about one.
+    void kill_in(const std::string& directory);           // kill the processes, keep the cgroup
+    void remove_when_empty(const std::string& directory); // about to be made by us
+    void kill_and_remove(const std::string& directory);
+    void forget(const std::string& directory);
+    // On the controller's death write text to file. forget(file) withdraws it.
+    void restore(const std::string& file, std::string_view text);
+
+    pid_t pid() const { return pid_; }
+
+private:
+    Guardian(Fd pipe, pid_t pid) : pipe_(std::move(pipe)), pid_(pid) {}
+    void send(char kind, const std::string& path, std::string_view text = {});
+
+    Fd pipe_;
+    pid_t pid_ = -1;
+};
+
+} // namespace pctctl

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "proc_text.h"
+
+#include <charconv>
+
+#include "files.h"
+
+namespace pctctl {
+
+namespace {
+
+template <typename T> std::optional<T> number(std::string_view text, int base = 10) {
+    if (base == 16 && text.starts_with("0x"))
+        text.remove_prefix(2);
+    T value{};
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+// Words separated by blanks and tabs.
+std::vector<std::string> words(std::string_view line) {
+    std::string copy(line);
+    for (char& c : copy)
+        if (c == '\t')
+            c = ' ';
+    return split(copy, ' ');
+}
+
+} // namespace
+
+std::optional<SyscallText> parse_syscall(std::string_view text) {
+    auto fields = split(trimmed(text), ' ');
+    // "running"; "-1 SP PC"; or number, six arguments, SP and PC.
+    SyscallText result;
+    if (fields.size() == 3 && fields[0] == "-1")
+        return result;
+    if (fields.size() != 9)
+        return std::nullopt;
+    auto nr = number<long>(fields[0]);
+    if (!nr || *nr < 0)
+        return std::nullopt;
+    result.number = *nr;
+    for (size_t i = 0; i < result.arguments.size(); i++) {
+        auto argument = number<std::uint64_t>(fields[i + 1], 16);
+        if (!argument)
+            return std::nullopt;
+        result.arguments[i] = *argument;
+    }
+    return result;
+}
+
+char parse_state(std::string_view stat) {
+    size_t end = stat.rfind(')');
+    if (end == std::string_view::npos || end + 2 >= stat.size())
+        return 0;
+    return stat[end + 2];
+}
+
+std::optional<std::string> parse_field(std::string_view text, std::string_view name) {
+    for (const std::string& line : split(text, '\n')) {
+        std::string_view rest = line;
+        if (!rest.starts_with(name))
+            continue;
+        rest.remove_prefix(name.size());
+        if (rest.starts_with(':'))
+            return std::string(trimmed(rest.substr(1)));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::vector<EpollEntry>> parse_epoll(std::string_view fdinfo) {
+    std::vector<EpollEntry> entries;
+    for (const std::string& line : split(fdinfo, '\n')) {
+        auto fields = words(line);
+        if (fields.empty() || fields[0] != "tfd:")
+            continue;
+        EpollEntry entry;
+        bool has_inode = false;
+        auto fd = fields.size() > 1 ? number<int>(fields[1]) : std::nullopt;
+        for (const std::string& field : fields) {
+            if (!field.starts_with("ino:"))
+                continue;
+            auto inode = number<std::uint64_t>(std::string_view(field).substr(4), 16);
+            if (inode) {
+                entry.inode = *inode;
+                has_inode = true;
+            }
+        }
+        if (!fd || !has_inode)
+            return std::nullopt;
+        entry.fd = *fd;
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
+std::optional<int> parse_lock_owner(std::string_view locks, int waiter) {
+    // "ID: [->...] KIND MODE TYPE PID DEV:INODE START END"; waiters follow the lock of their ID.
+    std::optional<std::string> waited_for;
+    for (const std::string& line : split(locks, '\n')) {
+        auto fields = words(line);
+        if (fields.size() < 6 || !fields[1].ends_with("->"))
+            continue;
+        auto pid = number<int>(fields[5]);
+        if (!pid || *pid != waiter)
+            continue;
+        if (waited_for)
+            return std::nullopt;
+        waited_for = fields[0];
+    }
+    if (!waited_for)
+        return std::nullopt;
+    for (const std::string& line : split(locks, '\n')) {
+        auto fields = words(line);
+        if (fields.size() < 5 || fields[0] != *waited_for || fields[1].ends_with("->"))
+            continue;
+        auto pid = number<int>(fields[4]);
+        return pid && *pid > 0 ? pid : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> parse_shared_mapping(std::string_view maps, std::uint64_t address) {
+    for (const std::string& line : split(maps, '\n')) {
+        auto fields = words(line);
+        if (fields.size() < 5)
+            continue;
+        size_t dash = fields[0].find('-');
+        if (dash == std::string::npos)
+            continue;
+        auto begin = number<std::uint64_t>(std::string_view(fields[0]).substr(0, dash), 16);
+        auto end = number<std::uint64_t>(std::string_view(fields[0]).substr(dash + 1), 16);
+        if (!begin || !end || address < *begin || address >= *end)
+            continue;
+        if (fields[1].size() >= 4 && fields[1][3] == 's' && fields[4] != "0")
+            return fields[3] + " " + fields[4];
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_link(std::string_view link, std::string_view kind) {
+    if (!link.starts_with(kind))
+        return std::nullopt;
+    link.remove_prefix(kind.size());
+    if (!link.starts_with(":[") || !link.ends_with("]"))
+        return std::nullopt;
+    return number<std::uint64_t>(link.substr(2, link.size() - 3));
+}
+
+} // namespace pctctl
