@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -23,170 +24,184 @@ bool user_code_between(const pct_witness_record& before, const pct_witness_recor
     return before.ip != after.ip && before.ip - 2 != after.ip;
 }
 
+// Does the record show that its thread is on a CPU?
 bool is_on_cpu(const pct_witness_record& record) {
-    switch (record.type) {
-    case PCT_WITNESS_OUT:
-    case PCT_WITNESS_EXIT:
-    case PCT_WITNESS_ALTERED:
-        return true;
-    default:
-        return false;
+    return record.type == PCT_WITNESS_OUT || record.type == PCT_WITNESS_EXIT ||
+           record.type == PCT_WITNESS_ALTERED;
+}
+
+class Reader {
+public:
+    History read(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+        read_threads(log);
+        if (history_.flaws.empty()) {
+            merge(log, records);
+            turn_of_.resize(history_.threads.size(), History::none);
+            find_first_thread();
+            for (History::Moment& moment : history_.moments)
+                moment.event ? on_event(moment) : on_record(moment);
+            std::erase_if(history_.moments,
+                          [](const auto& m) { return m.thread == History::none; });
+        }
+        return std::move(history_);
     }
-}
 
-} // namespace
+private:
+    // What is known of a task.
+    struct Life {
+        std::size_t thread = History::none;
+        std::size_t turn = History::none;           // the one it is in
+        const pct_witness_record* looked = nullptr; // last look in the turn, unless altered since
+        bool exiting = false;
+    };
 
-// What is known of a task while the records are read.
-struct History::Life {
-    std::size_t thread = none;
-    std::size_t turn = none; // the one it is in
-    const pct_witness_record* looked =
-        nullptr; // its registers when last seen unaltered in the turn
-    bool exiting = false;
-};
+    void read_threads(std::span<const pct_event> log) {
+        const auto is_thread = [](const pct_event& e) { return e.type == PCT_EVENT_THREAD; };
+        std::vector<History::Thread>& threads = history_.threads;
+        threads.resize(static_cast<std::size_t>(std::ranges::count_if(log, is_thread)));
+        for (const pct_event& event : log) {
+            if (event.thread >= threads.size()) {
+                flaw(fmt::format("the log speaks of thread {}, which it never created",
+                                 event.thread));
+            } else if (is_thread(event)) {
+                History::Thread& thread = threads[event.thread];
+                if (std::exchange(thread.created, &event))
+                    flaw(fmt::format("the log creates thread {} twice", event.thread));
+                thread.pid = static_cast<std::uint32_t>(event.pid);
+            }
+        }
+        if (threads.empty())
+            flaw("the log has no thread");
+    }
 
-History::History(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
-    read_threads(log);
-    if (!flaws_.empty())
-        return;
-    merge(log, records);
-    ascribe();
-}
+    void flaw(std::string text) { history_.flaws.push_back(std::move(text)); }
 
-void History::read_threads(std::span<const pct_event> log) {
-    const auto is_thread = [](const pct_event& e) { return e.type == PCT_EVENT_THREAD; };
-    threads_.resize(static_cast<std::size_t>(std::ranges::count_if(log, is_thread)));
-    for (const pct_event& event : log) {
-        if (event.thread >= threads_.size())
-            flaws_.push_back(
-                fmt::format("the log speaks of thread {}, which it never created", event.thread));
-        else if (!is_thread(event))
-            continue;
-        else if (threads_[event.thread].created)
-            flaws_.push_back(fmt::format("the log creates thread {} twice", event.thread));
-        else {
-            threads_[event.thread].created = &event;
-            threads_[event.thread].pid = static_cast<std::uint32_t>(event.pid);
+    // By time alone: within one CPU it grows, and between CPUs it follows the kernel's locks (see
+    // strictness.cc). Of equal times the log's go first, which demands less of the scheduler.
+    void merge(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+        std::vector<History::Moment>& moments = history_.moments;
+        moments.reserve(log.size() + records.size());
+        for (const pct_event& event : log)
+            moments.push_back({.time_ns = event.time_ns, .event = &event, .thread = event.thread});
+        for (const pct_witness_record& record : records)
+            moments.push_back({.time_ns = record.time_ns, .record = &record});
+        std::ranges::stable_sort(moments, {}, &History::Moment::time_ns);
+    }
+
+    // The run has not created its first thread; that one is known by its id.
+    void find_first_thread() {
+        History::Thread& thread = history_.threads[0];
+        for (const History::Moment& moment : history_.moments) {
+            const pct_witness_record* record = moment.record;
+            if (!record)
+                continue;
+            const bool creates =
+                record->type == PCT_WITNESS_FORK && record->parent_pid == thread.pid;
+            if (!creates && record->pid != thread.pid)
+                continue;
+            Life& life = lives_[creates ? record->parent : record->task] = {.thread = 0};
+            thread.starts_on_cpu = creates || is_on_cpu(*record);
+            if (thread.starts_on_cpu) {
+                begin_turn(life);
+                history_.turns[life.turn].user_code = true;
+            }
+            return;
         }
     }
-    if (threads_.empty())
-        flaws_.push_back("the log has no thread");
-}
 
-// By time alone: within one CPU it grows, and between CPUs it follows the locks (see
-// strictness.cc). At equal times nothing is known; the log goes first, which demands less of the
-// scheduler.
-void History::merge(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
-    moments_.reserve(log.size() + records.size());
-    for (const pct_event& event : log)
-        moments_.push_back({.time_ns = event.time_ns, .event = &event, .thread = event.thread});
-    for (const pct_witness_record& record : records)
-        moments_.push_back({.time_ns = record.time_ns, .record = &record});
-    std::ranges::stable_sort(moments_, {}, &Moment::time_ns);
-}
+    void on_event(History::Moment& moment) {
+        const pct_event& event = *moment.event;
+        moment.turn = turn_of_[event.thread];
+        if (event.type == PCT_EVENT_THREAD && event.thread != 0)
+            unborn_[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
+        // It may have arrived in the turn before, but it is in this one that it acts.
+        if (event.type == PCT_EVENT_STEP && moment.turn != History::none)
+            history_.turns[moment.turn].user_code = true;
+    }
 
-void History::ascribe() {
-    std::unordered_map<std::uint64_t, Life> lives; // by pct_witness_record.task
-    std::vector<std::size_t> turn_of(threads_.size(), none);
-    // The log's threads by pid, latest last: a pid may be used again.
-    std::unordered_map<std::uint32_t, std::vector<std::size_t>> unborn;
-
-    const auto begin_turn = [&](Life& life) {
-        life.turn = turns_.size();
-        turns_.push_back({.thread = life.thread});
-        if (life.thread < turn_of.size())
-            turn_of[life.thread] = life.turn;
-    };
-    const auto end_turn = [&](Life& life) {
-        life.turn = none;
-        life.looked = nullptr;
-        if (life.thread < turn_of.size())
-            turn_of[life.thread] = none;
-    };
-    const auto look = [&](Life& life, const pct_witness_record& record) {
-        if (life.turn != none && life.looked && user_code_between(*life.looked, record))
-            turns_[life.turn].user_code = true;
-    };
-    const auto born = [&](const pct_witness_record& record, std::size_t creator) {
-        std::vector<std::size_t>& candidates = unborn[record.pid];
-        std::size_t thread = threads_.size();
-        if (candidates.empty()) {
-            threads_.emplace_back();
-        } else {
-            thread = candidates.back();
-            candidates.clear(); // the others were creations that failed
-        }
-        threads_[thread].pid = record.pid;
-        threads_[thread].creator = creator;
-        threads_[thread].controlled = record.controlled;
-        lives[record.task] = {.thread = thread};
-    };
-    // The first thread was not created by the run; it is known by its id.
-    const auto find = [&](std::uint64_t task, std::uint32_t pid, bool on_cpu) -> Life* {
-        if (const auto known = lives.find(task); known != lives.end())
-            return &known->second;
-        if (pid != threads_[0].pid || threads_[0].seen)
-            return nullptr;
-        Life& first = lives[task] = {.thread = 0};
-        threads_[0].seen = true;
-        if (on_cpu) {
-            threads_[0].starts_on_cpu = true;
-            begin_turn(first);
-            turns_[first.turn].user_code = true;
-        }
-        return &first;
-    };
-
-    for (Moment& moment : moments_) {
-        if (moment.event) {
-            const pct_event& event = *moment.event;
-            if (event.type == PCT_EVENT_THREAD && event.thread != 0)
-                unborn[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
-            // To arrive at a step takes user code, at the latest in the turn before; but counting
-            // it is an action of the thread in this one.
-            moment.turn = turn_of[event.thread];
-            if (event.type == PCT_EVENT_STEP && moment.turn != none)
-                turns_[moment.turn].user_code = true;
-            continue;
-        }
-
+    void on_record(History::Moment& moment) {
         const pct_witness_record& record = *moment.record;
-        if (record.type == PCT_WITNESS_FORK) {
-            lives.erase(record.task); // whoever had that address before
-            if (const Life* creator = find(record.parent, record.parent_pid, true))
-                born(record, creator->thread);
-        }
-        Life* life = find(record.task, record.pid, is_on_cpu(record));
-        if (!life)
-            continue;
-        threads_[life->thread].seen = true;
-        moment.thread = life->thread;
+        if (record.type == PCT_WITNESS_FORK)
+            on_fork(record);
+        const auto known = lives_.find(record.task);
+        if (known == lives_.end())
+            return; // of another run, or a thread of the kernel's
+        Life& life = known->second;
+        moment.thread = life.thread;
+        if (record.type == PCT_WITNESS_IN)
+            begin_turn(life);
+        moment.turn = life.turn;
         switch (record.type) {
         case PCT_WITNESS_IN:
-            begin_turn(*life);
-            life->looked = &record;
+            life.looked = &record;
             break;
         case PCT_WITNESS_ALTERED:
-            look(*life, record);
-            life->looked = nullptr;
+            look(life, record);
+            life.looked = nullptr;
             break;
         case PCT_WITNESS_EXIT:
-            life->exiting = true;
+            life.exiting = true;
             break;
         case PCT_WITNESS_OUT:
-            look(*life, record);
+            look(life, record);
+            end_turn(life);
+            if (life.exiting && !record.ready)
+                lives_.erase(known);
             break;
         default:
             break;
         }
-        moment.turn = life->turn;
-        if (record.type == PCT_WITNESS_OUT) {
-            end_turn(*life);
-            if (life->exiting && !record.ready)
-                lives.erase(record.task);
-        }
     }
-    std::erase_if(moments_, [](const Moment& m) { return m.thread == none; });
+
+    // The log has announced the thread before; of several with this pid the others came to nothing.
+    void on_fork(const pct_witness_record& record) {
+        lives_.erase(record.task); // whoever had that address before
+        const auto creator = lives_.find(record.parent);
+        if (creator == lives_.end())
+            return;
+        std::vector<History::Thread>& threads = history_.threads;
+        std::vector<std::size_t>& candidates = unborn_[record.pid];
+        std::size_t index = threads.size();
+        if (candidates.empty())
+            threads.emplace_back();
+        else
+            index = candidates.back();
+        candidates.clear();
+        threads[index].pid = record.pid;
+        threads[index].creator = creator->second.thread;
+        threads[index].controlled = record.controlled;
+        lives_[record.task] = {.thread = index};
+    }
+
+    void begin_turn(Life& life) {
+        life.turn = history_.turns.size();
+        history_.turns.push_back({.thread = life.thread});
+        if (life.thread < turn_of_.size())
+            turn_of_[life.thread] = life.turn;
+    }
+
+    void end_turn(Life& life) {
+        life.turn = History::none;
+        life.looked = nullptr;
+        if (life.thread < turn_of_.size())
+            turn_of_[life.thread] = History::none;
+    }
+
+    void look(const Life& life, const pct_witness_record& record) {
+        if (life.looked && user_code_between(*life.looked, record))
+            history_.turns[life.turn].user_code = true;
+    }
+
+    History history_;
+    std::unordered_map<std::uint64_t, Life> lives_; // by pct_witness_record.task
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> unborn_; // by pid
+    std::vector<std::size_t> turn_of_; // the turn each of the log's threads is in
+};
+
+} // namespace
+
+History read_history(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+    return Reader().read(log, records);
 }
 
 } // namespace pctctl

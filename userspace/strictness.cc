@@ -21,9 +21,9 @@
 // T5. The next thread is not let onto a CPU before the one before has left its own.
 //
 // "Ready" is a thread that could execute if it had a CPU, whether it has one or not: from its
-// wake-up to the record of leaving the CPU to sleep, and not after it has begun to exit. A priority
-// that is said to be higher is higher at the time of the check; threads' priorities fall, except at
-// a change point reached by a demoted thread, which counts as getting ready anew.
+// wake-up to the record of leaving the CPU to sleep, and not after it has begun to exit. Priorities
+// change only while their thread executes, so those at the time of a check are those of the
+// decision.
 //
 // Only turns with user code are judged, so that a turn in which a starved thread is sent away at
 // once, and the way of an exiting thread through the kernel, are none of the rules' business.
@@ -95,21 +95,22 @@ struct ThreadState {
 class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
-        : seed_(input.seed), depth_(input.depth), history_(input.log, input.records) {}
+        : seed_(input.seed), depth_(input.depth), history_(read_history(input.log, input.records)) {
+    }
 
     StrictnessReport run() {
-        for (const std::string& flaw : history_.flaws())
+        for (const std::string& flaw : history_.flaws)
             violation(flaw);
-        if (!history_.flaws().empty())
+        if (!history_.flaws.empty())
             return std::move(report_);
         check_threads();
-        for (const History::Moment& moment : history_.moments()) {
+        for (const History::Moment& moment : history_.moments) {
             if (moment.event)
                 on_event(moment);
             else
                 on_record(moment);
         }
-        for (const Turn& turn : history_.turns())
+        for (const History::Turn& turn : history_.turns)
             report_.turns += turn.user_code;
         return std::move(report_);
     }
@@ -126,21 +127,21 @@ private:
     }
 
     std::string thread_name(std::size_t thread) const {
-        return fmt::format("thread {} (pid {})", thread, history_.threads()[thread].pid);
+        return fmt::format("thread {} (pid {})", thread, history_.threads[thread].pid);
     }
 
-    bool logged(std::size_t thread) const { return history_.threads()[thread].created; }
+    bool logged(std::size_t thread) const { return history_.threads[thread].created; }
     bool user_code(std::size_t turn) const {
-        return turn != kNone && history_.turns()[turn].user_code;
+        return turn != kNone && history_.turns[turn].user_code;
     }
 
     // ---- Rule D and the first part of E: who there is ----
 
     void check_threads() {
-        states_.resize(history_.threads().size());
+        states_.resize(history_.threads.size());
         std::set<std::pair<std::uint32_t, std::uint32_t>> born;
         for (std::size_t i = 0; i < states_.size(); i++) {
-            const History::Thread& thread = history_.threads()[i];
+            const History::Thread& thread = history_.threads[i];
             if (thread.creator != kNone && !thread.controlled)
                 violation(fmt::format("{} was created outside sched_ext", thread_name(i)));
             if (!thread.created)
@@ -169,7 +170,7 @@ private:
                                 thread_name(i), event.identity, event.priority, state.identity,
                                 state.priority));
         }
-        if (history_.threads()[0].starts_on_cpu) {
+        if (history_.threads[0].starts_on_cpu) {
             set_ready(0, 0, 0);
             running_.push_back(0);
         }
@@ -195,12 +196,10 @@ private:
         ready_.erase({state.priority, thread});
     }
 
-    void set_priority(std::size_t thread, std::uint64_t priority, std::uint64_t time_ns) {
+    void set_priority(std::size_t thread, std::uint64_t priority) {
         ThreadState& state = states_[thread];
         if (state.ready)
             ready_.erase({state.priority, thread});
-        if (priority > state.priority)
-            state.ready_since_ns = time_ns;
         state.priority = priority;
         if (state.ready)
             ready_.emplace(priority, thread);
@@ -291,7 +290,7 @@ private:
             violation(fmt::format("{} {} has priority {} after step {}, but {} by the seed",
                                   at(moment.time_ns), thread_name(moment.thread), event.priority,
                                   event.step, expected.back()));
-        set_priority(moment.thread, event.priority, moment.time_ns);
+        set_priority(moment.thread, event.priority);
         compared(moment.thread, moment);
     }
 
@@ -303,7 +302,7 @@ private:
                                   at(moment.time_ns), thread_name(moment.thread), event.priority,
                                   lowest_demotion_));
         lowest_demotion_ = std::min<std::uint64_t>(lowest_demotion_, event.priority);
-        set_priority(moment.thread, event.priority, moment.time_ns);
+        set_priority(moment.thread, event.priority);
         if (event.code == PCT_DEMOTE_SPIN)
             state.due = {moment.time_ns, state.priority};
         else
@@ -358,12 +357,10 @@ private:
             violation(fmt::format("{} {} got CPU {} and ran user code while {} was running",
                                   at(moment.time_ns), thread_name(thread), moment.record->cpu,
                                   thread_name(running_.back())));
-        else if (!went_on(thread, moment.time_ns, "ran user code again") &&
-                 !(thread == last_thread_ && last_may_continue_))
+        else if (!went_on(thread, moment.time_ns, "ran user code again") && thread != last_thread_)
             check_choice(moment);
         running_.push_back(thread);
         last_thread_ = thread;
-        last_may_continue_ = true;
     }
 
     // Rule B.
@@ -387,7 +384,9 @@ private:
         const std::size_t thread = moment.thread;
         ThreadState& state = states_[thread];
         state.cpu.reset();
-        if (std::erase(running_, thread) > 0 || (state.exiting && thread == last_thread_)) {
+        const bool executed = std::erase(running_, thread) > 0;
+        // To sleep or end in the kernel is no passing through either.
+        if (executed || !moment.record->ready) {
             decided_after_ns_ = last_on_cpu(moment.record->cpu);
             decided_on_ = moment.record->cpu;
         }
@@ -395,8 +394,7 @@ private:
             if (!state.exiting)
                 went_on(thread, moment.time_ns, "went to sleep in an operation");
             set_not_ready(thread);
-            if (thread == last_thread_)
-                last_may_continue_ = false;
+            last_thread_ = kNone;
         }
         if (state.due.time_ns)
             state.last = std::exchange(state.due, {});
@@ -409,8 +407,6 @@ private:
         set_not_ready(moment.thread);
         state.exiting = true;
         std::erase(running_, moment.thread);
-        if (moment.thread == last_thread_)
-            last_may_continue_ = false;
     }
 
     const RunSeed seed_;
@@ -422,10 +418,9 @@ private:
     std::set<std::pair<std::uint64_t, std::size_t>, std::greater<>> ready_;
     std::vector<std::size_t> running_;       // in a turn with user code
     std::vector<std::uint64_t> last_on_cpu_; // time of the last record or step on each CPU
-    std::size_t last_thread_ = kNone;        // of the last turn with user code
-    bool last_may_continue_ = false;         // it has neither slept nor exited since
-    std::uint64_t decided_after_ns_ = 0;     // lower bound of the decision who is next
-    std::uint32_t decided_on_ = 0;           // and the CPU it is from
+    std::size_t last_thread_ = kNone;    // of the last turn with user code; none: has slept since
+    std::uint64_t decided_after_ns_ = 0; // lower bound of the decision who is next
+    std::uint32_t decided_on_ = 0;       // and the CPU it is from
     std::uint64_t last_step_ = 0;
     std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
 };
