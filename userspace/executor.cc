@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 // After its main process has ended, a run goes on while something in it still happens, this long.
 constexpr auto REST_OF_RUN = 2s;
 // A wait of the kernel's own that lasts longer than this may be for a thread that it keeps waiting.
-constexpr auto LONGEST_HOLD = 1s;
+constexpr auto LONGEST_HOLD = 10s;
 // How often a run is looked at without being told that something happened.
 constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
 // Everything of a run has been killed; the kernel still has to get rid of it.
