@@ -42,8 +42,8 @@ template <typename Function> std::jthread start_without_signals(Function functio
 
 } // namespace
 
-void Witness::SkeletonDeleter::operator()(witness* skeleton) const {
-    witness__destroy(skeleton);
+void Witness::SkeletonDeleter::operator()(witness_bpf* skeleton) const {
+    witness_bpf__destroy(skeleton);
 }
 
 void Witness::RingDeleter::operator()(ring_buffer* ring) const {
@@ -53,20 +53,20 @@ void Witness::RingDeleter::operator()(ring_buffer* ring) const {
 Result<std::unique_ptr<Witness>> Witness::load(const Options& options) {
     std::unique_ptr<Witness> self(new Witness);
 
-    self->skeleton_.reset(witness__open());
+    self->skeleton_.reset(witness_bpf__open());
     if (!self->skeleton_)
         return failed("open", errno);
-    witness* skeleton = self->skeleton_.get();
+    witness_bpf* skeleton = self->skeleton_.get();
     skeleton->rodata->watched_policy = options.policy;
     bpf_program__set_autoload(skeleton->progs.on_rseq_abort,
                               libbpf_find_vmlinux_btf_id("rseq_ip_fixup", BPF_TRACE_RAW_TP) > 0);
-    if (int error = witness__load(skeleton))
+    if (int error = witness_bpf__load(skeleton))
         return failed("load", -error);
     self->ring_.reset(
         ring_buffer__new(bpf_map__fd(skeleton->maps.records), store, self.get(), nullptr));
     if (!self->ring_)
         return failed("read from", errno);
-    if (int error = witness__attach(skeleton))
+    if (int error = witness_bpf__attach(skeleton))
         return failed("attach", -error);
     self->drainer_ = start_without_signals(
         [witness = self.get()](const std::stop_token& stop) { witness->keep_draining(stop); });

@@ -16,7 +16,7 @@
 #include "pctctl/witness.h"
 #include "result.h"
 
-struct witness; // the skeleton
+struct witness_bpf; // the skeleton
 struct ring_buffer;
 
 namespace pctctl {
@@ -66,7 +66,7 @@ public:
 
 private:
     struct SkeletonDeleter {
-        void operator()(witness* skeleton) const;
+        void operator()(witness_bpf* skeleton) const;
     };
     struct RingDeleter {
         void operator()(ring_buffer* ring) const;
@@ -81,7 +81,7 @@ private:
     std::uint64_t lost() const; // records the kernel side could not write
     void forget_old();
 
-    std::unique_ptr<witness, SkeletonDeleter> skeleton_;
+    std::unique_ptr<witness_bpf, SkeletonDeleter> skeleton_;
     std::unique_ptr<ring_buffer, RingDeleter> ring_;
     std::mutex mutex_;
     std::condition_variable_any watched_; // a watch has begun
