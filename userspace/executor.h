@@ -24,7 +24,7 @@ struct ExecutorOptions {
     std::optional<std::string> cgroup;
     // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run.
     unsigned depth = 2;
-    // Scheduling algorithm, one of known_policies() in options.h.
+    // Scheduling algorithm, see is_known_policy() in options.h.
     std::string policy = "pct";
     // What counts as a step: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;

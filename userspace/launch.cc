@@ -373,7 +373,7 @@ Result<Process> Launcher::prepare(unsigned index, int cgroup, int out, int err) 
         slot.dead = true;
         return vanished();
     }
-    while (slot.root_pid < 0 && !slot.failure && slot.active && !slot.dead)
+    while (slot.root_pid < 0 && !slot.failure && !slot.status && slot.active && !slot.dead)
         if (!receive(slot, PATIENCE_MS))
             break;
     if (slot.failure)

@@ -12,9 +12,9 @@
 
 namespace pctctl {
 
-// All that decides a run's schedule besides depth and points: the random stream, and the k the change
-// points are drawn from (0: none are drawn, as in the first run of a campaign, which measures k).
-// Written as 24 hex digits: 8 of k, 16 of the stream.
+// All that decides a run's schedule besides depth and points: the random stream, and the k the
+// change points are drawn from (0: none are drawn, as in the first run of a campaign, which
+// measures k). Written as 24 hex digits: 8 of k, 16 of the stream.
 struct RunSeed {
     std::uint32_t k = 0;
     std::uint64_t stream = 0;
@@ -39,18 +39,18 @@ struct RunResult {
     std::uint32_t number = 0;
     RunSeed seed;
     Outcome outcome = Outcome::pass;
-    int exit_code = 0;      // of the main process; -1 when it did not exit by itself
-    int signal = 0;         // outcome signal: the one that killed; else 0
-    std::string detail;     // one line about a failure: process, thread, what the threads wait for
+    int exit_code = 0;  // of the main process; -1 when it did not exit by itself
+    int signal = 0;     // outcome signal: the one that killed; else 0
+    std::string detail; // one line about a failure: process, thread, what the threads wait for
     std::uint32_t threads = 0; // created, the first included
     std::uint64_t steps = 0;
     std::uint64_t switches = 0;
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
-    std::optional<std::uint64_t> violations;     // with RunPlan::verify
-    std::vector<std::string> violation_details;  // a line for each of the first few
-    std::string out; // what the program wrote to stdout, stderr
+    std::optional<std::uint64_t> violations;    // with RunPlan::verify
+    std::vector<std::string> violation_details; // a line for each of the first few
+    std::string out;                            // what the program wrote to stdout, stderr
     std::string err;
 
     bool failed() const { return outcome != Outcome::pass; }
@@ -62,6 +62,9 @@ class Executor {
 public:
     virtual ~Executor() = default;
     virtual Result<RunResult> execute(unsigned slot, const RunPlan& plan) = 0;
+    // Ends the runs under way soon, and all later ones: their execute() returns an Error. Does not
+    // wait for that. For interrupts; may be called from any thread at any time.
+    virtual void cancel() {}
 };
 
 } // namespace pctctl

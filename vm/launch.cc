@@ -33,8 +33,15 @@ constexpr auto kKvmBoot = seconds(4);   // KVM that works boots in one or two
 constexpr auto kTcgBoot = seconds(120); // 4 s on an idle machine; others may be busy
 constexpr auto kPing = seconds(5);
 constexpr auto kHung = seconds(90); // without a sign of life
-constexpr auto kGrace = seconds(3); // from the first request to end to the end
+constexpr long kGrace = 5;          // seconds from the first request to end to the end
 constexpr std::size_t kConsoleKept = 8192;
+
+seconds grace() {
+    const char* wish = std::getenv("PCTCTL_VM_GRACE");
+    char* end = nullptr;
+    const long value = wish ? std::strtol(wish, &end, 10) : -1;
+    return seconds(value >= 0 && *wish && !*end ? std::min(value, 3600L) : kGrace);
+}
 
 bool is_request_to_end(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
@@ -251,7 +258,7 @@ private:
             if (is_request_to_end(signal)) {
                 if (!ready_ || kill_at_)
                     return 128 + signal;
-                kill_at_ = Clock::now() + kGrace;
+                kill_at_ = Clock::now() + grace();
                 end_signal_ = signal;
             }
             if (ready_)

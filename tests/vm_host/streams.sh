@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Standard streams carry any bytes, any number of them, and end where they end.
-# timeout: 240
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Expected values are computed by hand, or with other means as noted.
+#include "bound.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace pctctl {
+namespace {
+
+TEST(RunBound, IsTheTheorems) {
+    EXPECT_DOUBLE_EQ(run_bound(2, 100, 1), 0.5);      // d = 1: 1/n, whatever k
+    EXPECT_DOUBLE_EQ(run_bound(3, 79, 2), 1.0 / 237); // 3 * 79
+    EXPECT_DOUBLE_EQ(run_bound(4, 10, 3), 0.0025);    // 4 * 10 * 10
+    EXPECT_DOUBLE_EQ(run_bound(1, 1, 64), 1);         // nothing to decide
+    EXPECT_DOUBLE_EQ(run_bound(5, 1, 64), 0.2);
+}
+
+TEST(RunBound, SaysNothingWhenNothingWasControlled) {
+    EXPECT_EQ(run_bound(0, 10, 2), 0);
+    EXPECT_EQ(run_bound(2, 0, 2), 0);
+    EXPECT_EQ(run_bound(2, 0, 1), 0);
+    EXPECT_EQ(run_bound(2, 10, 0), 0);
+}
+
+TEST(RunBound, IsStableForHugeNumbers) {
+    // 1 / (2^20 * 2^40) = 2^-60
+    EXPECT_NEAR(run_bound(1ULL << 20, 1ULL << 40, 2) * 0x1p60, 1, 1e-12);
+    // 1 / (2 * 2^64^3), k = 2^64 - 1 counts as 2^64 within 1e-19: 2^-193
+    EXPECT_NEAR(run_bound(2, ~0ULL, 4) * 0x1p193, 1, 1e-12);
+    EXPECT_EQ(run_bound(~0ULL, ~0ULL, 64), 0); // 2^-4096: below what a double holds, not NaN
+    EXPECT_GT(run_bound(3, 1000000, 50), 0);   // 1e-294 / 3
+}
+
+TEST(ExactOdds, UpToFiftyThreeBits) {
+    EXPECT_EQ(exact_odds(3, 79, 2), 237U);
+    EXPECT_EQ(exact_odds(2, 100, 1), 2U);
+    EXPECT_EQ(exact_odds(7, 1, 64), 7U);
+    EXPECT_EQ(exact_odds(1, 1ULL << 52, 2), 1ULL << 52);
+    EXPECT_EQ(exact_odds(1, 1ULL << 53, 2), 0U);
+    EXPECT_EQ(exact_odds(2, ~0ULL, 3), 0U);
+    EXPECT_EQ(exact_odds(~0ULL, 1, 1), 0U);
+}
+
+TEST(CampaignBound, OfOneRunIsTheRuns) {
+    EXPECT_DOUBLE_EQ(campaign_bound(0.25, 1), 0.25);
+    EXPECT_DOUBLE_EQ(campaign_miss(0.25, 1), 0.75);
+}
+
+TEST(CampaignBound, MultipliesTheMisses) {
+    EXPECT_DOUBLE_EQ(campaign_miss(0.5, 3), 0.125);
+    EXPECT_DOUBLE_EQ(campaign_bound(0.5, 3), 0.875);
+    EXPECT_DOUBLE_EQ(campaign_bound(0.1, 2), 0.19); // 1 - 0.81
+}
+
+TEST(CampaignBound, EndsAreExact) {
+    EXPECT_EQ(campaign_bound(0.5, 0), 0);
+    EXPECT_EQ(campaign_miss(0.5, 0), 1);
+    EXPECT_EQ(campaign_bound(1, 0), 0);
+    EXPECT_EQ(campaign_bound(1, 5), 1);
+    EXPECT_EQ(campaign_miss(1, 5), 0);
+    EXPECT_EQ(campaign_bound(0, 1000), 0);
+    EXPECT_EQ(campaign_miss(0, 1000), 1);
+}
+
+TEST(CampaignBound, KeepsSmallProbabilities) {
+    // 1 - (1 - 1e-18)^1000 = 1e-15 within 1e-30; the naive formula gives 0.
+    EXPECT_NEAR(campaign_bound(1e-18, 1000) * 1e15, 1, 1e-9);
+    // (1 - 1/N)^N -> 1/e
+    EXPECT_NEAR(campaign_miss(1e-12, 1000000000000), std::exp(-1), 1e-9);
+}
+
+TEST(RunsNeeded, ForAWantedCertainty) {
+    EXPECT_EQ(runs_needed(0.5, 0.25), 2U);
+    EXPECT_EQ(runs_needed(0.5, 0.2), 3U); // 0.5^2 = 0.25 > 0.2 >= 0.125
+    EXPECT_EQ(runs_needed(1, 0.05), 1U);
+    EXPECT_EQ(runs_needed(0, 0.05), 0U);
+    EXPECT_EQ(runs_needed(1e-30, 0.05), 0U);
+    const std::uint64_t needed = runs_needed(1.0 / 237, 0.05);
+    EXPECT_LE(campaign_miss(1.0 / 237, needed), 0.05);
+    EXPECT_GT(campaign_miss(1.0 / 237, needed - 1), 0.05);
+}
+
+} // namespace
+} // namespace pctctl

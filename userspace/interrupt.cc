@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "interrupt.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace pctctl {
+namespace {
+
+sigset_t held_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaddset(&set, signal);
+    return set;
+}
+
+void say(std::string_view text) {
+    // Over a status line that may stand there.
+    if (::isatty(STDERR_FILENO) && ::write(STDERR_FILENO, "\r\x1b[K", 4) < 0)
+        return;
+    if (::write(STDERR_FILENO, text.data(), text.size()) < 0)
+        return; // nobody listens
+}
+
+} // namespace
+
+void hold_signals() {
+    const sigset_t set = held_signals();
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    // A reader of our output that goes away must not cost the results.
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+Interrupt::Interrupt() : listener_([this] { listen(); }) {}
+
+Interrupt::~Interrupt() {
+    closing_.request_stop();
+    ::pthread_kill(listener_.native_handle(), SIGTERM);
+    listener_.join();
+}
+
+void Interrupt::listen() {
+    const sigset_t set = held_signals();
+    int signal = 0;
+    ::sigwait(&set, &signal);
+    if (closing_.stop_requested())
+        return;
+    stop_.request_stop();
+    say("pctctl: stopping; once more to quit at once\n");
+    ::sigwait(&set, &signal);
+    if (closing_.stop_requested())
+        return;
+    // As if it had never been held: whoever started us sees what we died of.
+    std::signal(signal, SIG_DFL);
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    ::raise(signal);
+}
+
+} // namespace pctctl

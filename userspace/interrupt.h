@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Ctrl-C and its like during a campaign: the first asks to stop, the second ends the process.
+#pragma once
+
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+namespace pctctl {
+
+// Blocks SIGINT, SIGTERM and SIGHUP for this thread and all it will start, and ignores SIGPIPE.
+// Call it before any thread is started: one that does not block them would let them kill us.
+void hold_signals();
+
+// Life cycle: construct when other threads may exist (it is one itself), after hold_signals().
+class Interrupt {
+public:
+    Interrupt();
+    Interrupt(const Interrupt&) = delete;
+    Interrupt& operator=(const Interrupt&) = delete;
+    ~Interrupt();
+
+    std::stop_token token() const { return stop_.get_token(); }
+
+private:
+    void listen();
+
+    std::stop_source stop_;
+    std::stop_source closing_;
+    std::thread listener_;
+};
+
+} // namespace pctctl

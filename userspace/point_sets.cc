@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "point_sets.h"
+
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "pctctl/points.h"
+#include "text.h"
+
+namespace pctctl {
+namespace {
+
+struct PointSet {
+    std::string_view name;
+    unsigned bit;
+};
+constexpr std::array kSets = {
+    PointSet{"pthread", PCT_POINTS_PTHREAD},
+    PointSet{"syscall", PCT_POINTS_SYSCALL},
+};
+
+} // namespace
+
+Result<unsigned> parse_points(std::string_view text) {
+    unsigned points = 0;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        const std::string_view word = text.substr(0, comma);
+        unsigned bit = 0;
+        for (const PointSet& set : kSets)
+            if (set.name == word)
+                bit = set.bit;
+        if (bit == 0)
+            return Error::usage(
+                fmt::format("unknown points '{}'; known: {}", printable(word), points_text(~0U)));
+        points |= bit;
+        if (comma == std::string_view::npos)
+            return points;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+std::vector<std::string> point_names(unsigned points) {
+    std::vector<std::string> names;
+    for (const PointSet& set : kSets)
+        if (points & set.bit)
+            names.emplace_back(set.name);
+    return names;
+}
+
+std::string points_text(unsigned points) {
+    return fmt::format("{}", fmt::join(point_names(points), ","));
+}
+
+} // namespace pctctl

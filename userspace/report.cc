@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/fmt/fmt.h>
+
+#include "bound.h"
+#include "fd.h"
+#include "point_sets.h"
+#include "text.h"
+
+namespace pctctl {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kFailuresShown = 10;
+constexpr std::size_t kViolationsShown = 5;
+constexpr double kWantedMiss = 0.05;
+
+std::vector<std::string> caller_words(const Caller& caller) {
+    std::vector<std::string> words;
+    if (caller.sudo)
+        words.emplace_back("sudo");
+    words.push_back(caller.name);
+    words.emplace_back("replay");
+    if (caller.vm)
+        words.emplace_back("--vm");
+    return words;
+}
+
+std::string signal_text(int signal) {
+    const char* name = ::sigabbrev_np(signal);
+    return name ? std::string("SIG") + name : fmt::format("signal {}", signal);
+}
+
+std::string seconds_text(std::chrono::nanoseconds time) {
+    return fmt::format("{}", std::chrono::duration<double>(time).count());
+}
+
+// What differs from the defaults, as options.
+std::vector<std::string> option_words(const ExecutorOptions& options) {
+    const ExecutorOptions usual;
+    std::vector<std::string> words;
+    const auto add = [&](const char* option, std::string value) {
+        words.emplace_back(option);
+        words.push_back(std::move(value));
+    };
+    if (options.cgroup)
+        add("--cgroup", *options.cgroup);
+    if (options.depth != usual.depth)
+        add("--depth", fmt::format("{}", options.depth));
+    if (options.policy != usual.policy)
+        add("--policy", options.policy);
+    if (options.points != usual.points)
+        add("--points", points_text(options.points));
+    if (options.timeout != usual.timeout)
+        add("--timeout", seconds_text(options.timeout));
+    if (options.spin_limit != usual.spin_limit)
+        add("--spin-limit", seconds_text(options.spin_limit));
+    if (options.user)
+        add("--user", *options.user);
+    if (options.pids_limit != usual.pids_limit)
+        add("--pids-limit", fmt::format("{}", options.pids_limit));
+    return words;
+}
+
+std::string headline(const Report& report) {
+    const Tally& t = report.tally;
+    std::string line = fmt::format("{}: ", printable(shell_quote(report.options.command), 200));
+    line += t.failures == 0 ? fmt::format("no failure in {}", counted(t.runs, "run"))
+                            : fmt::format("{} of {} failed", t.failures, counted(t.runs, "run"));
+    line += fmt::format(", {}", duration_text(report.campaign.elapsed_s));
+    if (report.campaign.interrupted)
+        line += fmt::format("; interrupted, {} were planned", report.planned);
+    else if (report.campaign.error)
+        line += fmt::format("; ended early, {} were planned", report.planned);
+    return line + "\n";
+}
+
+std::string failure_text(const Report& report, const RunResult& run) {
+    std::string text = fmt::format("\nrun {}: {}\n", run.number, outcome_text(run));
+    if (const std::string_view words = last_line(run.err); !words.empty())
+        text += fmt::format("  its last words: {}\n", printable(words, 200));
+    text += fmt::format("  seed:   {}\n", run.seed.text());
+    const auto kept = report.kept.find(run.number);
+    if (kept != report.kept.end())
+        text += fmt::format("  kept:   {}\n  replay: {}\n", printable(kept->second),
+                            replay_command(report.caller, std::string_view(kept->second)));
+    else
+        text +=
+            fmt::format("  replay: {}\n", replay_command(report.caller, run.seed, report.options));
+    return text;
+}
+
+std::string failures_text(const Report& report) {
+    std::string text;
+    std::uint64_t shown = 0;
+    for (const RunResult& run : report.campaign.runs) {
+        if (!run.failed())
+            continue;
+        if (shown == kFailuresShown) {
+            text += fmt::format("\n... and {}\n",
+                                counted(report.tally.failures - shown, "more failure"));
+            break;
+        }
+        text += failure_text(report, run);
+        ++shown;
+    }
+    return text;
+}
+
+std::string bound_text(const Report& report) {
+    const Tally& t = report.tally;
+    const std::string bug = fmt::format("a bug of depth <= {} at these points", t.depth);
+    std::string text = fmt::format(
+        "\nthreads n = {}, steps k = {}, depth d = {}; policy {}, points {}\n", t.threads, t.steps,
+        t.depth, report.options.policy, points_text(report.options.points));
+    if (t.bound_run == 0 || t.uncontrolled()) {
+        text += fmt::format("nothing can be said about {}\n", bug);
+        return text;
+    }
+    const std::uint64_t odds = exact_odds(t.threads, t.steps, t.depth);
+    text += fmt::format("one run finds {} with probability at least\n"
+                        "  1/(n*k^(d-1)) = {}{} (PCT, Theorem 9)\n",
+                        bug, odds > 1 ? fmt::format("1/{} = ", odds) : "", at_least(t.bound_run));
+    if (t.counted == 0) {
+        text += fmt::format("no run counts towards that yet: {}\n",
+                            t.runs == 1 ? "the first one only measures k"
+                                        : "none had its change points drawn from the k above");
+    } else {
+        text += fmt::format("{} would have been missed with probability at most {}\n", bug,
+                            at_most(campaign_miss(t.bound_run, t.counted)));
+        text +=
+            fmt::format("  ({} of {}{})\n", t.counted,
+                        t.runs == 1 ? "1 run counts" : fmt::format("{} runs count", t.runs),
+                        t.counted == t.runs
+                            ? ""
+                            : "; the first measures k, and one that knew a smaller k or ran out "
+                              "of time does not");
+    }
+    const std::uint64_t needed = runs_needed(t.bound_run, kWantedMiss);
+    const std::uint64_t uncounted = t.runs - t.counted;
+    if (needed > t.counted && !report.replay)
+        text += fmt::format("  (for at most {}: --runs {})\n", kWantedMiss, needed + uncounted);
+    if (t.interventions > 0)
+        text += fmt::format(
+            "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
+            "strictly, the statement counts only the others: missed with probability at most {}\n",
+            counted(t.interventions, "intervention"), counted(t.perturbed, "run"),
+            at_most(campaign_miss(t.bound_run, t.counted_unperturbed)));
+    text += fmt::format(
+        "not covered: races of plain memory accesses between points, other inputs, bugs of depth > "
+        "{},\nschedules with more threads or steps than seen, programs that depend on timers\n",
+        t.depth);
+    return text;
+}
+
+std::string violations_text(const Report& report) {
+    const Tally& t = report.tally;
+    if (!t.violations)
+        return {};
+    std::string text = fmt::format("\nwitness: {} in {}\n", counted(*t.violations, "violation"),
+                                   counted(t.runs - t.unverified, "verified run"));
+    if (*t.violations == 0)
+        return text;
+    text += "  the scheduler did not keep its promise: do not trust the results above\n";
+    std::size_t shown = 0;
+    for (const RunResult& run : report.campaign.runs)
+        for (const std::string& line : run.violation_details)
+            if (shown++ < kViolationsShown)
+                text += fmt::format("  run {}: {}\n", run.number, printable(line));
+    return text;
+}
+
+ordered_json run_json(const RunResult& run) {
+    ordered_json j;
+    j["run"] = run.number;
+    j["seed"] = run.seed.text();
+    j["outcome"] = name(run.outcome);
+    j["exit_code"] = run.exit_code;
+    j["signal"] = run.signal;
+    j["threads"] = run.threads;
+    j["steps"] = run.steps;
+    j["switches"] = run.switches;
+    j["duration_ms"] = run.duration_ms;
+    j["order_hash"] = fmt::format("{:016x}", run.order_hash);
+    return j;
+}
+
+template <typename T> ordered_json or_null(const std::optional<T>& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+// Returns 0 or an errno value.
+int write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : ENOSPC;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+int write_in_place(const std::string& file, std::string_view text) {
+    Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd)
+        return errno;
+    if (const int error = write_all(fd.get(), text))
+        return error;
+    return ::close(fd.release()) == 0 ? 0 : errno;
+}
+
+int write_by_renaming(const std::string& file, std::string_view text) {
+    std::string draft = file + ".XXXXXX";
+    Fd fd(::mkostemp(draft.data(), O_CLOEXEC));
+    if (!fd)
+        return errno;
+    int error = write_all(fd.get(), text);
+    if (!error && ::fchmod(fd.get(), 0644) != 0)
+        error = errno;
+    if (::close(fd.release()) != 0 && !error)
+        error = errno;
+    if (!error && ::rename(draft.c_str(), file.c_str()) != 0)
+        error = errno;
+    if (error)
+        ::unlink(draft.c_str());
+    return error;
+}
+
+} // namespace
+
+std::string outcome_text(const RunResult& run) {
+    std::string text(name(run.outcome));
+    if (run.outcome == Outcome::exit)
+        text += fmt::format(" {}", run.exit_code);
+    if (run.outcome == Outcome::signal)
+        text += ' ' + signal_text(run.signal);
+    if (!run.detail.empty() && run.outcome != Outcome::exit) // it says the same once more
+        text += ": " + printable(run.detail);
+    return text;
+}
+
+std::string replay_command(const Caller& caller, std::string_view kept_in) {
+    std::vector<std::string> words = caller_words(caller);
+    words.push_back((kept_in.starts_with('-') ? "./" : "") + std::string(kept_in));
+    return shell_quote(words);
+}
+
+std::string replay_command(const Caller& caller, const RunSeed& seed,
+                           const ExecutorOptions& options) {
+    std::vector<std::string> words = caller_words(caller);
+    words.insert(words.end(), {"--seed", seed.text()});
+    for (std::string& word : option_words(options))
+        words.push_back(std::move(word));
+    words.emplace_back("--");
+    words.insert(words.end(), options.command.begin(), options.command.end());
+    return shell_quote(words);
+}
+
+std::string summary_text(const Report& report, bool brief) {
+    const bool doubt = report.tally.violations.value_or(0) > 0;
+    if (brief && report.tally.failures == 0 && !doubt)
+        return {};
+    std::string text = headline(report) + failures_text(report);
+    if (!brief && report.tally.runs > 0)
+        text += bound_text(report);
+    if (!brief || doubt)
+        text += violations_text(report);
+    if (!brief && report.campaign_seed)
+        text += fmt::format("\ncampaign seed {:#018x}\n", *report.campaign_seed);
+    return text;
+}
+
+std::string uncontrolled_warning(const Report& report) {
+    if (!report.tally.uncontrolled())
+        return {};
+    const std::string program = printable(shell_quote(report.options.command[0]), 200);
+    if (report.tally.threads == 0)
+        return fmt::format("WARNING: NOTHING WAS CONTROLLED: no thread of {} came under the "
+                           "scheduler, its runs say nothing; 'pctctl doctor' may know why",
+                           program);
+    return fmt::format("WARNING: NOTHING WAS CONTROLLED: no scheduling point was reached by {}: it "
+                       "makes no call of --points {}, or contains its own copy of them (statically "
+                       "linked)",
+                       program, points_text(report.options.points));
+}
+
+std::string summary_json(const Report& report) {
+    const Tally& t = report.tally;
+    ordered_json j;
+    j["schema"] = 1;
+    j["command"] = report.options.command;
+    j["policy"] = report.options.policy;
+    j["depth"] = report.options.depth;
+    j["points"] = point_names(report.options.points);
+    j["campaign_seed"] = report.campaign_seed
+                             ? ordered_json(fmt::format("{:#018x}", *report.campaign_seed))
+                             : ordered_json(nullptr);
+    j["runs_done"] = t.runs;
+    j["failures"] = t.failures;
+    j["first_failure"] = or_null(t.first_failure);
+    j["threads"] = t.threads;
+    j["steps"] = t.steps;
+    j["bound_run"] = t.bound_run;
+    j["bound_campaign"] = t.bound_campaign;
+    j["interventions"] = t.interventions;
+    j["violations"] = or_null(t.violations);
+    j["elapsed_s"] = report.campaign.elapsed_s;
+    j["results"] = ordered_json::array();
+    for (const RunResult& run : report.campaign.runs)
+        j["results"].push_back(run_json(run));
+    if (report.replay) {
+        const ReplayVerdict& verdict = *report.replay;
+        j["replay"]["tries"] = verdict.tries;
+        j["replay"]["failed"] = verdict.failed;
+        j["replay"]["same_outcome"] = verdict.same_outcome;
+        j["replay"]["same_order"] = verdict.same_order;
+    }
+    return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+Status write_report(const std::string& file, std::string_view text) {
+    // Devices, pipes and links to somewhere are written to, not replaced.
+    struct stat status{};
+    const bool exists = ::lstat(file.c_str(), &status) == 0;
+    const int error = exists && !(S_ISREG(status.st_mode) && status.st_nlink == 1)
+                          ? write_in_place(file, text)
+                          : write_by_renaming(file, text);
+    if (error)
+        return Error::environment(fmt::format("cannot write {}: {}; name another file with --json",
+                                              printable(file), errno_text(error)));
+    return Done{};
+}
+
+} // namespace pctctl

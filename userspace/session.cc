@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "session.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <random>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "campaign.h"
+#include "progress.h"
+#include "replay.h"
+#include "store.h"
+#include "text.h"
+
+namespace pctctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+void complain(const Surroundings& around, const std::string& text) {
+    std::fputs(("pctctl: " + text + "\n").c_str(), around.err);
+    std::fflush(around.err);
+}
+
+ExitStatus give_up(const Surroundings& around, const Error& error) {
+    complain(around, error.message);
+    return error.status;
+}
+
+std::uint64_t random_seed() {
+    std::random_device device; // the kernel's
+    return std::uint64_t{device()} << 32 | device();
+}
+
+Verbosity verbosity(const Options& options) {
+    return options.quiet     ? Verbosity::quiet
+           : options.verbose ? Verbosity::verbose
+                             : Verbosity::normal;
+}
+
+Caller caller(const Options& options, const Surroundings& around) {
+    return {options.invoked_as, around.sudo, around.vm || options.inside_vm};
+}
+
+// Results are complete only when all of them have reached their place.
+class Delivery {
+public:
+    explicit Delivery(const Surroundings& around) : around_(around) {}
+
+    void print(const std::string& text) {
+        std::fputs(text.c_str(), around_.out);
+        if (std::fflush(around_.out) != 0)
+            lost(fmt::format("cannot print the results: {}", errno_text(errno)));
+    }
+
+    void json(const Options& options, const fs::path& cwd, const Report& report) {
+        if (!options.json)
+            return;
+        const std::string text = summary_json(report);
+        if (options.json_on_stdout()) {
+            std::string_view rest = text;
+            while (!rest.empty()) {
+                const ssize_t written = ::write(around_.json_fd, rest.data(), rest.size());
+                if (written < 0 && errno == EINTR)
+                    continue;
+                if (written <= 0)
+                    return lost(
+                        fmt::format("cannot write JSON to standard output: {}", errno_text(errno)));
+                rest.remove_prefix(static_cast<std::size_t>(written));
+            }
+        } else if (const Status status = write_report((cwd / *options.json).string(), text);
+                   !status) {
+            lost(status.error().message);
+        }
+    }
+
+    void lost(const std::string& message) {
+        complain(around_, message);
+        complete_ = false;
+    }
+
+    ExitStatus exit_status(const Report& report) const {
+        if (report.campaign.error)
+            return report.campaign.error->status;
+        // Violations: the environment did not do what the results rest on.
+        if (!complete_ || report.tally.violations.value_or(0) > 0)
+            return ExitStatus::environment;
+        return report.tally.failures > 0 ? ExitStatus::found : ExitStatus::nothing_found;
+    }
+
+private:
+    const Surroundings& around_;
+    bool complete_ = true;
+};
+
+// Failing runs go to disk as they appear. What cannot be kept is said at once for the first, and
+// counted.
+class Keeper {
+public:
+    Keeper(RunStore store, Progress& progress) : store_(std::move(store)), progress_(progress) {}
+
+    void finished(const RunResult& run) {
+        if (!run.failed())
+            return;
+        const auto place = store_.keep(run);
+        if (place)
+            kept_[run.number] = *place;
+        else if (lost_++ == 0)
+            progress_.line("pctctl: " + place.error().message);
+    }
+
+    std::map<std::uint32_t, std::string> kept() const { return kept_; }
+    std::uint64_t lost() const { return lost_; }
+
+private:
+    RunStore store_;
+    Progress& progress_;
+    std::map<std::uint32_t, std::string> kept_;
+    std::uint64_t lost_ = 0;
+};
+
+} // namespace
+
+ExitStatus run_campaign(const Options& options, const Surroundings& around) {
+    std::error_code failure;
+    const fs::path cwd = fs::current_path(failure);
+    if (failure)
+        return give_up(around,
+                       Error::environment("the current directory is gone: " + failure.message()));
+    Report report;
+    report.options = options.given.over({});
+    report.planned = options.runs;
+    report.campaign_seed = options.campaign_seed ? *options.campaign_seed : random_seed();
+    report.caller = caller(options, around);
+
+    auto executor = around.make_executor(report.options);
+    if (!executor)
+        return give_up(around, executor.error());
+
+    std::uint64_t not_kept = 0;
+    {
+        Progress progress(around.err, terminal_columns(around.err), verbosity(options),
+                          options.runs);
+        Keeper keeper(RunStore(options.out, report.options, cwd.string()), progress);
+        CampaignPlan plan;
+        plan.seed = *report.campaign_seed;
+        plan.runs = options.runs;
+        plan.jobs = report.options.jobs;
+        plan.keep_going = options.keep_going;
+        plan.live_output = options.verbose;
+        plan.verify = report.options.verify;
+        report.campaign = Campaign(plan, **executor, [&](const RunResult& run) {
+                              keeper.finished(run);
+                              progress.finished(run);
+                          }).run(around.listen_for_interrupts());
+        report.kept = keeper.kept();
+        not_kept = keeper.lost();
+    }
+    executor->reset(); // the machine is back to normal before anything else can go wrong
+
+    report.tally = tally(report.campaign.runs, report.options.depth);
+    Delivery delivery(around);
+    if (!report.campaign.runs.empty() || !report.campaign.error) {
+        delivery.print(summary_text(report, options.quiet));
+        delivery.json(options, cwd, report);
+    }
+    if (const std::string warning = uncontrolled_warning(report); !warning.empty())
+        complain(around, warning);
+    if (not_kept > 0)
+        delivery.lost(fmt::format("{} of {} could not be kept in {}; the seeds above repeat them",
+                                  not_kept, counted(report.tally.failures, "failing run"),
+                                  printable(options.out)));
+    if (report.campaign.error)
+        complain(around, report.campaign.error->message);
+    return delivery.exit_status(report);
+}
+
+ExitStatus run_replay(const Options& options, const Surroundings& around) {
+    std::error_code failure;
+    const fs::path cwd = fs::current_path(failure);
+    if (failure)
+        return give_up(around,
+                       Error::environment("the current directory is gone: " + failure.message()));
+    std::optional<RunRecord> kept;
+    if (!options.replay_dir.empty()) {
+        auto loaded = load_record(options.replay_dir);
+        if (!loaded)
+            return give_up(around, loaded.error());
+        kept = std::move(*loaded);
+        // The program is to find its files where it found them then.
+        if (::chdir(kept->cwd.c_str()) != 0)
+            return give_up(around, Error::environment(
+                                       fmt::format("cannot go to {}, where the kept run was: {}",
+                                                   printable(kept->cwd), errno_text(errno))));
+    }
+    Report report;
+    report.options = options.given.over(kept ? kept->options : ExecutorOptions());
+    report.planned = options.times;
+    report.caller = caller(options, around);
+
+    auto executor = around.make_executor(report.options);
+    if (!executor)
+        return give_up(around, executor.error());
+    {
+        // Of a single run the text below says it all.
+        Progress progress(around.err, terminal_columns(around.err),
+                          options.times == 1 && !options.verbose ? Verbosity::quiet
+                                                                 : verbosity(options),
+                          options.times);
+        CampaignPlan plan;
+        plan.fixed = kept ? kept->result.seed : *options.replay_seed;
+        plan.runs = options.times;
+        plan.jobs = report.options.jobs;
+        plan.keep_going = true;
+        plan.live_output = options.verbose;
+        plan.verify = report.options.verify;
+        report.campaign = Campaign(plan, **executor, [&](const RunResult& run) {
+                              progress.finished(run);
+                          }).run(around.listen_for_interrupts());
+    }
+    executor->reset();
+
+    report.tally = tally(report.campaign.runs, report.options.depth);
+    // Nothing was drawn: a replay adds nothing to the probability of finding something.
+    report.tally.counted = report.tally.counted_unperturbed = 0;
+    report.tally.bound_campaign = 0;
+    report.replay = judge_replay(kept, report.campaign.runs);
+
+    Delivery delivery(around);
+    if (!report.campaign.runs.empty() || !report.campaign.error) {
+        if (!options.quiet || report.tally.failures > 0)
+            delivery.print(replay_text(kept, options.replay_dir, report, around.kernel));
+        delivery.json(options, cwd, report);
+    }
+    if (const std::string warning = uncontrolled_warning(report); !warning.empty())
+        complain(around, warning);
+    if (report.campaign.error)
+        complain(around, report.campaign.error->message);
+    return delivery.exit_status(report);
+}
+
+} // namespace pctctl
