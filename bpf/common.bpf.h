@@ -48,7 +48,6 @@ struct pct_thread {
     __u32 ordinal;  /* among the creator's children */
     __u32 children;
     __u32 op_point;
-    __u32 op_calls_back;
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
     __u32 lock_wait; /* waits for a lock inside the kernel */
@@ -120,15 +119,19 @@ static __always_inline __u64 queue_key(const struct pct_thread *t)
 #endif
 }
 
-/* Priority of the best waiting thread of a run, 0 when none waits. Callable wherever kfuncs are. */
-static __always_inline __u64 best_waiting(__u32 slot)
+/*
+ * The highest priority among the run's threads that would execute in place of the current one: the
+ * waiting ones, and one in a wait of the kernel's own, for which the lower ones stand still. 0: none.
+ * Callable wherever kfuncs are.
+ */
+static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 slot)
 {
+    __u64 best = st->held_pid ? st->held_priority : 0;
     struct task_struct *p;
-    __u64 best = 0;
 
     bpf_rcu_read_lock();
     p = scx_bpf_dsq_peek(queue_of(slot));
-    if (p)
+    if (p && PCT_PRIO_MAX - p->scx.dsq_vtime > best)
         best = PCT_PRIO_MAX - p->scx.dsq_vtime;
     bpf_rcu_read_unlock();
     return best;

@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Enforces priorities at libc operations. A uprobe program may not kick a CPU, a tracing program may:
- * this one runs in the same task whenever sched.bpf.c's on_libc_point returns, that is before the
- * probed instruction executes. It is an object of its own because its target has to be loaded first.
+ * Enforces priorities at steps. Programs at uprobes and tracepoints may not kick a CPU, tracing programs
+ * may; these ones are attached to those of sched.bpf.c, run in the same task with preemption disabled,
+ * and so make the thread leave the CPU before its operation takes effect. They are an object of their
+ * own because their targets have to be loaded first.
  */
 #include "common.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("fexit")
-int BPF_PROG(after_libc_point, struct pt_regs *regs, int ret)
+static __always_inline int give_way(void)
 {
-    struct task_struct *p = bpf_get_current_task_btf();
-    struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
+    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+    struct pct_run_state *st = t ? state_of(t->slot) : NULL;
 
-    if (t && t->priority < best_waiting(t->slot))
+    if (st && t->priority < best_other(st, t->slot))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(at_libc_point)
+{
+    return give_way();
+}
+
+SEC("fexit")
+int BPF_PROG(after_syscall_enter)
+{
+    return give_way();
+}
+
+SEC("fexit")
+int BPF_PROG(after_syscall_exit)
+{
+    return give_way();
 }

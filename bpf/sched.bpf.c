@@ -12,6 +12,12 @@
  * calls by tracepoint) and by demotion. A step ends by comparing the thread with the best waiting one;
  * when it lost, it preempts itself before the operation takes effect.
  *
+ * A thread must never lose the CPU inside a tracing program or a non-sleepable one: the first are
+ * skipped on a CPU where another thread is inside them, so that a starved thread would switch off
+ * everybody's steps, and the second hold an RCU read lock, for as long as the thread starves. Hence the
+ * program types here: classic tracepoints, which the kernel calls with preemption disabled, and a
+ * sleepable uprobe. A kick asked for in them takes effect right behind them.
+ *
  * Only tasks whose scheduling class is SCHED_EXT are touched at all (SCX_OPS_SWITCH_PARTIAL); the
  * controller puts the first thread of a run there, all others inherit it.
  */
@@ -35,6 +41,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_FORK_LAST 58
 #define NR_CLONE3 435
 #define NR_EXIT_GROUP 231
+#define NR_EXECVE 59
+#define NR_EXECVEAT 322
 #define NR_FUTEX 202
 #define NR_FUTEX_WAITV 449
 #define NR_MMAP 9
@@ -217,7 +225,7 @@ static bool inside_operation(struct pct_thread *t, __u64 sp)
 {
     __u64 value = 0;
 
-    if (!t->op_sp || t->op_calls_back)
+    if (!t->op_sp)
         return false;
     if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void *)t->op_sp) &&
         value == t->op_return)
@@ -226,8 +234,18 @@ static bool inside_operation(struct pct_thread *t, __u64 sp)
     return false;
 }
 
-/* A libc operation is entered. kick.bpf.c enforces the priorities when this program returns. */
-SEC("uprobe.multi")
+/*
+ * The point at which kick.bpf.c makes the current thread give way. It is called with preemption
+ * disabled, so the thread leaves the CPU when that is enabled again.
+ */
+static __noinline int enforce(void)
+{
+    asm volatile("");
+    return 0;
+}
+
+/* A libc operation is entered. */
+SEC("uprobe.multi.s")
 int on_libc_point(struct pt_regs *regs)
 {
     __u64 cookie, sp, ret = 0, base;
@@ -250,7 +268,10 @@ int on_libc_point(struct pt_regs *regs)
     if (ret >= t->loader_start && ret < t->loader_end)
         return 0;
 
-    /* Called from within libc by an operation that has been counted, or reached by its tail call. */
+    /*
+     * Called from within libc by an operation that has been counted, or reached by its tail call. What
+     * an operation calls back (once, exit) is called from within libc, but its own calls are not.
+     */
     if (inside_operation(t, sp)) {
         if (sp < t->op_sp && ret >= t->lib_start && ret < t->lib_end)
             return 0;
@@ -263,7 +284,6 @@ int on_libc_point(struct pt_regs *regs)
     t->op_sp = sp;
     t->op_return = ret;
     t->op_point = point;
-    t->op_calls_back = traits & PCT_POINT_CALLS_BACK;
     t->lib_start = base + object->text_start;
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;
@@ -273,6 +293,9 @@ int on_libc_point(struct pt_regs *regs)
     step(&a, PCT_KIND_LIBC + point, ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
+    bpf_preempt_disable();
+    enforce();
+    bpf_preempt_enable();
     return 0;
 }
 
@@ -285,30 +308,28 @@ static bool part_of_operation(struct pct_thread *t, long nr, __u64 sp, __u64 ip)
            !(ip >= t->syscall_start && ip < t->syscall_end);
 }
 
-static bool is_step(struct pct_thread *t, __u32 traits, struct pt_regs *regs, long nr)
+static __always_inline bool is_step(struct pct_thread *t, __u32 traits,
+                                    struct trace_event_raw_sys_enter *call, struct pt_regs *regs)
 {
     __u64 arg;
 
     if (!(traits & PCT_POINT_STEP))
         return false;
     if (traits & PCT_POINT_IF_SHARED)
-        return regs->r10 & 1; /* MAP_SHARED, MAP_SHARED_VALIDATE */
+        return call->args[3] & 1; /* MAP_SHARED, MAP_SHARED_VALIDATE */
     if (traits & PCT_POINT_IF_LOCK) {
-        arg = regs->si;
+        arg = call->args[1];
         return (arg >= 5 && arg <= 7) || (arg >= 36 && arg <= 38); /* F_*LK*, F_OFD_*LK* */
     }
-    return !part_of_operation(t, nr, regs->sp, regs->ip);
+    return !part_of_operation(t, call->id, PT_REGS_SP_CORE(regs), PT_REGS_IP_CORE(regs));
 }
 
-static __always_inline void yield_to_better(struct actor *a)
+/* A system call is entered. kick.bpf.c makes the thread give way when this returns. */
+SEC("tp/raw_syscalls/sys_enter")
+int on_syscall(struct trace_event_raw_sys_enter *call)
 {
-    if (a->t->priority < best_waiting(a->t->slot))
-        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-}
-
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_syscall, struct pt_regs *regs, long nr)
-{
+    struct pt_regs *regs;
+    long nr = call->id;
     struct actor a;
     __u32 traits;
 
@@ -323,36 +344,65 @@ int BPF_PROG(on_syscall, struct pt_regs *regs, long nr)
 
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    if (nr == NR_EXIT_GROUP && a.p->pid == a.p->tgid &&
-        a.p->signal->live.counter > 1)
+    if (nr == NR_EXIT_GROUP && a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
+    regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
-    if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, regs, nr)) {
-        step(&a, nr, regs->ip);
+    if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, call, regs)) {
+        step(&a, nr, PT_REGS_IP_CORE(regs));
         /* a polling call is a sign only if it fails, which on_syscall_exit sees */
         a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
         if (a.st->runnable > 1)
-            notice_no_progress(&a, traits & ~PCT_POINT_POLLS, regs->ip);
+            notice_no_progress(&a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs));
     }
-    yield_to_better(&a);
     return 0;
 }
 
-/* Did a polling system call fail? Then it may be tried again for ever. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_syscall_exit, struct pt_regs *regs, long ret)
+/* Where a freshly exec'ed program has its dynamic loader: AT_BASE of its auxiliary vector, or 0. */
+static __always_inline __u64 loader_base(struct task_struct *p)
 {
-    struct actor a;
+    unsigned long entry[2];
+    int i;
 
-    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.t->polled)
+    bpf_for(i, 0, 32) {
+        if (bpf_probe_read_kernel(entry, sizeof(entry), &p->mm->saved_auxv[2 * i]) || !entry[0])
+            break;
+        if (entry[0] == AT_BASE)
+            return entry[1];
+    }
+    return 0;
+}
+
+static __always_inline void start_program(struct actor *a)
+{
+    a->t->op_sp = 0; /* that stack is gone */
+    a->t->loader_start = loader_size ? loader_base(a->p) : 0;
+    a->t->loader_end = a->t->loader_start + loader_size;
+    a->st->started = 1;
+}
+
+/* A system call returns: a new program was executed, or a polling call failed and may go on for ever. */
+SEC("tp/raw_syscalls/sys_exit")
+int on_syscall_exit(struct trace_event_raw_sys_exit *call)
+{
+    struct pt_regs *regs;
+    struct actor a;
+    __u64 site;
+
+    if (!actor_of(bpf_get_current_task_btf(), &a))
         return 0;
-    if (ret > 0 || (ret == 0 && !(a.t->polled & PCT_POINT_ZERO_FAILS))) {
-        if (a.t->poll_site == regs->ip)
+    if ((a.t->sysno == NR_EXECVE || a.t->sysno == NR_EXECVEAT) && call->ret == 0)
+        start_program(&a);
+    if (!a.t->polled)
+        return 0;
+    regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
+    site = PT_REGS_IP_CORE(regs);
+    if (call->ret > 0 || (call->ret == 0 && !(a.t->polled & PCT_POINT_ZERO_FAILS))) {
+        if (a.t->poll_site == site)
             a.t->poll_count = 0;
     } else if (a.st->runnable > 1) {
-        notice_no_progress(&a, PCT_POINT_POLLS, regs->ip);
-        yield_to_better(&a);
+        notice_no_progress(&a, PCT_POINT_POLLS, site);
     }
     a.t->polled = 0;
     return 0;
@@ -360,8 +410,8 @@ int BPF_PROG(on_syscall_exit, struct pt_regs *regs, long ret)
 
 /* ---- What the kernel is waiting for ---------------------------------------------------------- */
 
-SEC("tp_btf/contention_begin")
-int BPF_PROG(on_lock_wait, void *lock, unsigned int flags)
+SEC("tp/lock/contention_begin")
+int on_lock_wait(void *ctx)
 {
     struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 
@@ -370,8 +420,8 @@ int BPF_PROG(on_lock_wait, void *lock, unsigned int flags)
     return 0;
 }
 
-SEC("tp_btf/contention_end")
-int BPF_PROG(on_lock_got, void *lock, int ret)
+SEC("tp/lock/contention_end")
+int on_lock_got(void *ctx)
 {
     struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 
@@ -384,7 +434,7 @@ int BPF_PROG(on_lock_got, void *lock, int ret)
  * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock inside the kernel, a vfork
- * child, the other threads at exec, and everything while exiting.
+ * child, the other threads at exec, and everything while the process ends.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -394,7 +444,7 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
         return false;
-    if (a->p->flags & PF_EXITING)
+    if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
         return false;
     return a->p->signal->group_exec_task != a->p;
 }
@@ -507,19 +557,23 @@ static __always_inline bool dispatch_run(s32 cpu, __u32 slot, struct task_struct
     __s32 expected = prev ? prev->pid : 0;
     struct task_struct *p;
     bool keep = prev != NULL, found = false;
+    __u64 held;
 
     if (!cfg || !st || !cfg->id || st->owner_pid != expected || !prev_thread != !prev)
         return false;
     if (st->refreshing && refresh_run(st, slot))
         return true;
 
+    held = st->held_pid ? st->held_priority : 0;
+    if (prev_thread && prev_thread->priority < held)
+        keep = false;
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
         __u64 priority = PCT_PRIO_MAX - p->scx.dsq_vtime;
         s32 want;
 
         if (prev_thread && prev_thread->priority >= priority)
             break;
-        if (st->held_pid && st->held_priority > priority)
+        if (held > priority)
             break;
         keep = false;
         want = cpu_for(p, slot);
@@ -564,6 +618,12 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
             return;
         }
     }
+}
+
+static __always_inline void yield_to_better(struct actor *a)
+{
+    if (a->t->priority < best_other(a->st, a->t->slot))
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
 OPS(running)
@@ -620,6 +680,8 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
+    if (!(enq_flags & SCX_ENQ_WAKEUP))
+        return; /* only its attributes changed */
     a.t->cpu_mark = p->se.sum_exec_runtime;
     a.t->yield_count = 0;
     a.t->poll_count = 0;
@@ -751,35 +813,6 @@ int break_hold(struct pct_slot_pid *args)
     return 0;
 }
 
-/* Where a freshly exec'ed program has its dynamic loader: AT_BASE of its auxiliary vector, or 0. */
-static __always_inline __u64 loader_base(struct task_struct *p)
-{
-    unsigned long entry[2];
-    int i;
-
-    bpf_for(i, 0, 32) {
-        if (bpf_probe_read_kernel(entry, sizeof(entry), &p->mm->saved_auxv[2 * i]) || !entry[0])
-            break;
-        if (entry[0] == AT_BASE)
-            return entry[1];
-    }
-    return 0;
-}
-
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
-{
-    struct actor a;
-
-    if (!actor_of(p, &a))
-        return 0;
-    a.t->op_sp = 0; /* that stack is gone */
-    a.t->loader_start = loader_size ? loader_base(p) : 0;
-    a.t->loader_end = a.t->loader_start + loader_size;
-    a.st->started = 1;
-    return 0;
-}
-
 /* The first fatal signal of a run, and the thread that took it. */
 static __always_inline void fatal_signal(struct actor *a, int sig)
 {
@@ -790,14 +823,15 @@ static __always_inline void fatal_signal(struct actor *a, int sig)
 }
 
 /* A signal is about to act on its thread; with the default action and a fatal one, this is the end. */
-SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+SEC("tp/signal/signal_deliver")
+int on_signal(struct trace_event_raw_signal_deliver *event)
 {
+    int sig = event->sig;
     struct actor a;
 
     if (!actor_of(bpf_get_current_task_btf(), &a) || !a.st->started)
         return 0;
-    if (BPF_CORE_READ(ka, sa.sa_handler))
+    if (event->sa_handler)
         return 0;
     if (a.p->signal->flags & SIGNAL_GROUP_EXIT)
         return 0; /* the process is ending already; on_exit tells why */
@@ -816,17 +850,18 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
     return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *p)
+SEC("tp/sched/sched_process_exit")
+int on_exit(void *event)
 {
+    struct task_struct *p = bpf_get_current_task_btf();
     struct actor a;
     int code;
 
     if (!actor_of(p, &a) || !a.st->started)
         return 0;
     code = p->exit_code;
-    if (BPF_CORE_READ(p, signal, flags) & SIGNAL_GROUP_EXIT) {
-        code = BPF_CORE_READ(p, signal, group_exit_code);
+    if (p->signal->flags & SIGNAL_GROUP_EXIT) {
+        code = p->signal->group_exit_code;
         if (code & 0x7f)
             fatal_signal(&a, code & 0x7f);
     }

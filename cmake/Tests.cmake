@@ -79,4 +79,4 @@ endfunction()
 
 # Inside a VM both of its CPUs are wanted; seen from outside, one is idle most of the time.
 script_tests(vm 300 2 ${CMAKE_SOURCE_DIR}/vm/run --timeout @TIMEOUT@ --)
-script_tests(vm_host 120 1)
+script_tests(vm_host 400 1)

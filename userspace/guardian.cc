@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "files.h"
@@ -93,38 +95,63 @@ void carry_out(const std::vector<Duty>& duties) {
     }
 }
 
-// What the shell's `ps` and `pkill -f` see is the memory of our argument vector, inherited from the
-// controller; point it elsewhere.
-void change_command_line() {
-    static char name[] = "pct-guardian";
-    prctl(PR_SET_NAME, name);
-    auto begin = reinterpret_cast<unsigned long>(name);
-    // The order keeps start <= end at each step, whichever way the new place lies.
-    if (prctl(PR_SET_MM, PR_SET_MM_ARG_END, begin + sizeof name, 0, 0) == 0) {
-        prctl(PR_SET_MM, PR_SET_MM_ARG_START, begin, 0, 0);
-    } else if (prctl(PR_SET_MM, PR_SET_MM_ARG_START, begin, 0, 0) == 0) {
-        prctl(PR_SET_MM, PR_SET_MM_ARG_END, begin + sizeof name, 0, 0);
+// What `ps` and `pkill -f` see is the memory of the argument vector, inherited from the controller:
+// write over our copy of it.
+void change_command_line(std::string_view name) {
+    auto stat = read_text("/proc/self/stat").value_or("");
+    size_t end_of_name = stat.rfind(')');
+    if (end_of_name == std::string::npos)
+        return;
+    // Fields 48 and 49 of proc(5): where the arguments are. The first one here is number 3.
+    auto fields = split(trimmed(std::string_view(stat).substr(end_of_name + 1)), ' ');
+    if (fields.size() < 47)
+        return;
+    auto begin = std::strtoul(fields[45].c_str(), nullptr, 10);
+    auto end = std::strtoul(fields[46].c_str(), nullptr, 10);
+    if (begin == 0 || end < begin + name.size())
+        return;
+    auto* arguments = reinterpret_cast<char*>(begin);
+    std::memset(arguments, 0, end - begin);
+    std::memcpy(arguments, name.data(), name.size());
+}
+
+// Waits until the pipe has something to read; false when the controller is dead and it has not. The
+// end of the pipe alone would do, did not a child of the controller keep it open.
+bool more_to_read(int pipe, int controller) {
+    for (;;) {
+        pollfd fds[2] = {{pipe, POLLIN, 0}, {controller, POLLIN, 0}};
+        if (::poll(fds, controller >= 0 ? 2 : 1, -1) < 0)
+            continue; // EINTR
+        if (fds[0].revents & (POLLIN | POLLHUP))
+            return true;
+        if (fds[1].revents)
+            return false;
     }
 }
 
-[[noreturn]] void watch(int pipe) {
+[[noreturn]] void watch(int pipe, int controller) {
     ::setsid();
-    change_command_line();
+    change_command_line("pct-guardian");
+    ::prctl(PR_SET_NAME, "pct-guardian");
     for (int sig : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE})
         ::signal(sig, SIG_IGN);
     int null = ::open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; fd++)
         ::dup2(null, fd);
-    if (pipe != 3)
-        ::dup2(pipe, 3);
-    ::close_range(4, ~0U, 0);
+    // Above the numbers in use, then down to 3 and 4.
+    pipe = ::fcntl(pipe, F_DUPFD, 10);
+    controller = controller >= 0 ? ::fcntl(controller, F_DUPFD, 10) : -1;
+    ::dup2(pipe, 3);
+    if (controller >= 0)
+        controller = ::dup2(controller, 4);
+    ::close_range(controller >= 0 ? 5 : 4, ~0U, 0);
     if (::chdir("/") != 0) {
         // Only keeps a file system busy; nothing to be done about it.
     }
 
     std::vector<Duty> duties;
     Header header;
-    while (read_exactly(3, &header, sizeof header)) {
+    while (more_to_read(3, controller) && read_exactly(3, &header, sizeof header)) {
         Duty duty{header.kind, std::string(header.path_size, 0), std::string(header.text_size, 0)};
         if (!read_exactly(3, duty.path.data(), duty.path.size()) ||
             !read_exactly(3, duty.text.data(), duty.text.size()))
@@ -154,11 +181,13 @@ Result<Guardian> Guardian::start() {
     if (::pipe2(ends, O_CLOEXEC) != 0)
         return Error::environment("cannot create a pipe: " + errno_text(errno));
     Fd reader(ends[0]), writer(ends[1]);
+    // Readable once the process has ended.
+    Fd controller(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
     pid_t pid = ::fork();
     if (pid < 0)
         return Error::environment("cannot start the guardian process: " + errno_text(errno));
     if (pid == 0)
-        watch(reader.get()); // closes all else, the write end too
+        watch(reader.get(), controller.get()); // closes all else, the write end too
     return Guardian(std::move(writer), pid);
 }
 

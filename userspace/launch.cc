@@ -43,7 +43,7 @@ namespace {
 
 // Steps of ours take milliseconds; a machine so loaded that they take this long is broken.
 constexpr int PATIENCE_MS = 60 * 1000;
-constexpr int DEATH_MS = 15 * 1000;
+constexpr int DEATH_MS = 60 * 1000; // a thousand threads, one at a time, on a slow machine
 
 std::string describe(Step step) {
     switch (step) {
@@ -373,7 +373,7 @@ Result<Process> Launcher::prepare(unsigned index, int cgroup, int out, int err) 
         slot.dead = true;
         return vanished();
     }
-    while (slot.root_pid < 0 && !slot.failure && slot.active && !slot.dead)
+    while (slot.root_pid < 0 && !slot.failure && !slot.status && slot.active && !slot.dead)
         if (!receive(slot, PATIENCE_MS))
             break;
     if (slot.failure)

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 // Code that runs on a stack of our own making, which AddressSanitizer knows nothing about.
 #define OWN_STACK __attribute__((no_sanitize("address")))
@@ -35,17 +36,22 @@ namespace {
 
 constexpr int SOCKET = 3; // in zygote, stub and root
 
+// Shared by zygote, stub and root process of a run, which share their memory.
 struct Run {
     const Setup* setup;
+    int cgroup;
     int out;
     int err;
     char* root_stack;
     size_t root_stack_size;
+    bool migrate;   // join the cgroup by moving there instead of being born in it
+    bool begun;     // the stub has executed its first instruction
+    bool abandoned; // the root process ended without executing the program
 };
 
 // clone3 into fn(argument) on a stack; fn does not return. Sharing memory without sharing the stack
 // is not offered by the C library together with the flags of clone3.
-OWN_STACK long clone_into(clone_args& arguments, void (*fn)(const Run*), const Run* argument) {
+OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument) {
 #ifdef __x86_64__
     long result;
     asm volatile("syscall\n\t"
@@ -66,9 +72,15 @@ OWN_STACK long clone_into(clone_args& arguments, void (*fn)(const Run*), const R
 #endif
 }
 
-[[noreturn]] OWN_STACK void fail(Step step, int error) {
-    send(SOCKET, {Kind::failed, error, step});
+// Of stub and root process, before the program is executed.
+[[noreturn]] OWN_STACK void give_up(Run* run) {
+    run->abandoned = true;
     ::_exit(127);
+}
+
+[[noreturn]] OWN_STACK void fail(Run* run, Step step, int error) {
+    send(SOCKET, {Kind::failed, error, step});
+    give_up(run);
 }
 
 // Receives one message; false when the controller is gone.
@@ -84,43 +96,51 @@ OWN_STACK bool receive(Message& message) {
 
 // The root process until exec. It runs on its own stack in the zygote's memory, while stub and
 // zygote are waiting: nothing may be allocated, nothing but this stack and errno changed.
-OWN_STACK void root_main(const Run* run) {
+OWN_STACK void root_main(Run* run) {
     const Setup& setup = *run->setup;
     // A session of its own: no terminal, and signals to the process group reach the program alone.
     if (::setsid() < 0)
-        fail(Step::session, errno);
+        fail(run, Step::session, errno);
     // Not dup2 of equal numbers: all of ours are above SOCKET.
     if (::dup2(run->out, 1) < 0 || ::dup2(run->err, 2) < 0)
-        fail(Step::output, errno);
+        fail(run, Step::output, errno);
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-        fail(Step::mount_proc, errno);
+        fail(run, Step::mount_proc, errno);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (setup.change_identity) {
         // The system calls themselves: the C library's functions do more in threaded programs.
         if (::syscall(SYS_setgroups, setup.groups.size(), setup.groups.data()) != 0)
-            fail(Step::groups, errno);
+            fail(run, Step::groups, errno);
         if (::syscall(SYS_setresgid, setup.gid, setup.gid, setup.gid) != 0)
-            fail(Step::group_id, errno);
+            fail(run, Step::group_id, errno);
         if (::syscall(SYS_setresuid, setup.uid, setup.uid, setup.uid) != 0)
-            fail(Step::user_id, errno);
+            fail(run, Step::user_id, errno);
     }
     send(SOCKET, {Kind::ready});
     Message message;
     if (!receive(message) || message.kind != Kind::go)
-        ::_exit(127);
+        give_up(run);
     sched_param parameter{};
     if (setup.policy >= 0 && ::syscall(SYS_sched_setscheduler, 0, setup.policy, &parameter) != 0)
-        fail(Step::policy, errno);
+        fail(run, Step::policy, errno);
     ::execvpe(setup.argv[0], setup.argv, setup.envp);
-    fail(Step::execute, errno);
+    fail(run, Step::execute, errno);
 }
 
-OWN_STACK void stub_main(const Run* run) {
+OWN_STACK void stub_main(Run* run) {
+    run->begun = true;
     // The zygote is our parent; if it is gone already its socket end is ours alone, and the
     // controller closes the other one.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (run->migrate) {
+        // Through the descriptor, whose mount is writable, unlike ours.
+        int procs = ::openat(run->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+        if (procs < 0 || ::write(procs, "0", 1) != 1)
+            fail(run, Step::clone_stub, errno);
+        ::close(procs);
+    }
 
     clone_args arguments{};
     arguments.flags = CLONE_VM | CLONE_VFORK;
@@ -129,8 +149,10 @@ OWN_STACK void stub_main(const Run* run) {
     arguments.stack_size = run->root_stack_size;
     long root = clone_into(arguments, root_main, run);
     if (root < 0)
-        fail(Step::clone_root, static_cast<int>(-root));
+        fail(run, Step::clone_root, static_cast<int>(-root));
     // VFORK: the root process has executed the program, or ended.
+    if (run->abandoned)
+        ::_exit(0);
     send(SOCKET, {Kind::released});
     ::close(run->out);
     ::close(run->err);
@@ -197,32 +219,45 @@ char* map_stack(size_t size) {
     // execvpe may copy the argument vector to the stack, to hand it to a shell.
     size_t root_stack_size = (256 * 1024 + 2 * count * sizeof(char*) + 4095) & ~size_t{4095};
     constexpr size_t stub_stack_size = 64 * 1024;
-    Run run{&setup, -1, -1, map_stack(root_stack_size), root_stack_size};
+    Run run{};
+    run.setup = &setup;
+    run.root_stack = map_stack(root_stack_size);
+    run.root_stack_size = root_stack_size;
     char* stub_stack = map_stack(stub_stack_size);
     if (!run.root_stack || !stub_stack)
-        fail(Step::start_zygote, errno);
+        fail(&run, Step::start_zygote, errno);
     send(SOCKET, {Kind::up});
 
     int fds[3];
     while (receive_run(fds)) {
+        run.cgroup = fds[0];
         run.out = fds[1];
         run.err = fds[2];
-        clone_args arguments{};
-        arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_INTO_CGROUP;
-        arguments.exit_signal = SIGCHLD;
-        arguments.stack = reinterpret_cast<std::uintptr_t>(stub_stack);
-        arguments.stack_size = stub_stack_size;
-        arguments.cgroup = static_cast<std::uint64_t>(fds[0]);
-        long stub = clone_into(arguments, stub_main, &run);
-        for (int fd : fds)
-            ::close(fd);
-        if (stub < 0) {
-            send(SOCKET, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
-        } else {
+        run.abandoned = false;
+        do {
+            run.begun = false;
+            clone_args arguments{};
+            arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS;
+            arguments.exit_signal = SIGCHLD;
+            arguments.stack = reinterpret_cast<std::uintptr_t>(stub_stack);
+            arguments.stack_size = stub_stack_size;
+            if (!run.migrate) {
+                arguments.flags |= CLONE_INTO_CGROUP;
+                arguments.cgroup = static_cast<std::uint64_t>(run.cgroup);
+            }
+            long stub = clone_into(arguments, stub_main, &run);
+            if (stub < 0) {
+                send(SOCKET, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
+                break;
+            }
             // When a namespace's first process can be reaped, all others have been.
             while (::waitpid(static_cast<pid_t>(stub), nullptr, 0) < 0 && errno != ECHILD) {
             }
-        }
+            // Kernels since Linux 6.15 kill at birth what is cloned into a group whose cgroup.kill
+            // was ever used. Moving there works.
+        } while (!run.begun && !std::exchange(run.migrate, true));
+        for (int fd : fds)
+            ::close(fd);
         if (!send(SOCKET, {Kind::gone}))
             break;
     }
@@ -249,9 +284,9 @@ void reset_signals() {
 }
 
 // The program must stay with the scheduler: calls that change the scheduling policy pretend to
-// succeed, except to SCHED_EXT itself, which the root process uses. Needs CAP_SYS_ADMIN, since
+// succeed, except to the program's own, which the root process uses. Needs CAP_SYS_ADMIN, since
 // NO_NEW_PRIVS would break set-user-id programs.
-int install_filter() {
+int install_filter(int allowed_policy) {
     constexpr std::uint32_t x32 = 0x40000000;
     constexpr std::uint32_t pretend = SECCOMP_RET_ERRNO | 0;
     sock_filter code[] = {
@@ -269,7 +304,7 @@ int install_filter() {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 0, 2),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 7 /* SCHED_EXT */, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(allowed_policy), 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, pretend),
     };
@@ -323,7 +358,7 @@ int set_up(const Setup& setup, Step& step) {
     reset_signals();
 
     step = Step::seccomp;
-    return install_filter();
+    return install_filter(setup.policy);
 }
 
 } // namespace

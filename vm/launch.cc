@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -32,8 +33,15 @@ constexpr auto kKvmBoot = seconds(4);   // KVM that works boots in one or two
 constexpr auto kTcgBoot = seconds(120); // 4 s on an idle machine; others may be busy
 constexpr auto kPing = seconds(5);
 constexpr auto kHung = seconds(90); // without a sign of life
-constexpr auto kGrace = seconds(3); // from the first request to end to the end
+constexpr long kGrace = 5;          // seconds from the first request to end to the end
 constexpr std::size_t kConsoleKept = 8192;
+
+seconds grace() {
+    const char* wish = std::getenv("PCTCTL_VM_GRACE");
+    char* end = nullptr;
+    const long value = wish ? std::strtol(wish, &end, 10) : -1;
+    return seconds(value >= 0 && *wish && !*end ? std::min(value, 3600L) : kGrace);
+}
 
 bool is_request_to_end(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
@@ -57,7 +65,7 @@ class Session {
 public:
     Session(const Options& options, const Command& command, int signals)
         : options_(options), command_(command), signals_(signals), start_(Clock::now()),
-          next_ping_(start_ + kPing), alive_(start_) {}
+          next_ping_(start_ + kPing) {}
 
     // Empty when the machine did not come up and another accelerator may be tried.
     std::optional<int> run(const MachineSettings& settings, Accelerator accelerator,
@@ -155,14 +163,12 @@ private:
             return fail("the virtual machine does not boot" + reason());
         if (now >= next_ping_) {
             next_ping_ = now + kPing;
-            if (ready_ && now - alive_ > kHung)
+            // Only an unanswered question counts: this process may itself have been stopped.
+            if (pinged_ && now - *pinged_ > kHung)
                 return fail("the virtual machine hangs" + reason());
-            // One at a time: a guest that is only slow shall not find a heap of them.
             if (ready_ && !exit_ && !pinged_) {
-                pinged_ = true;
+                pinged_ = now;
                 send(MessageType::kPing);
-            } else if (!ready_) {
-                alive_ = now;
             }
         }
         return std::nullopt;
@@ -252,7 +258,7 @@ private:
             if (is_request_to_end(signal)) {
                 if (!ready_ || kill_at_)
                     return 128 + signal;
-                kill_at_ = Clock::now() + kGrace;
+                kill_at_ = Clock::now() + grace();
                 end_signal_ = signal;
             }
             if (ready_)
@@ -279,7 +285,6 @@ private:
         if (n < 0)
             return std::nullopt;
         control_in_.append(chunk, static_cast<std::size_t>(n));
-        alive_ = Clock::now();
         while (auto message = unframe(control_in_)) {
             Reader reader(message->payload);
             switch (message->type) {
@@ -293,7 +298,7 @@ private:
                 break;
             }
             case MessageType::kPong:
-                pinged_ = false;
+                pinged_.reset();
                 break;
             case MessageType::kExit: {
                 const int status = static_cast<int>(reader.number());
@@ -346,12 +351,12 @@ private:
     int signals_;
     Relay in_, out_, err_;
     std::string control_in_, control_out_, console_, failure_;
-    Clock::time_point start_, next_ping_, alive_, boot_deadline_;
-    std::optional<Clock::time_point> deadline_, kill_at_;
+    Clock::time_point start_, next_ping_, boot_deadline_;
+    std::optional<Clock::time_point> deadline_, kill_at_, pinged_;
     std::optional<Exit> exit_;
     int end_signal_ = 0;
     bool ready_ = false, last_try_ = true, gave_up_ = false, machine_dead_ = false,
-         stdin_ended_ = false, pinged_ = false, lost_output_ = false;
+         stdin_ended_ = false, lost_output_ = false;
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {
@@ -366,7 +371,8 @@ std::vector<std::string> guest_environment(const std::string& directory) {
         const std::string_view name = v.substr(0, v.find('='));
         if (name == "PATH" || name == "TERM" || name == "LANG" || starts_with(name, "LC_") ||
             name == "HOME" || name == "USER" || name == "LOGNAME" || name == "TZ" ||
-            name == "LD_LIBRARY_PATH" || starts_with(name, "PCTCTL_"))
+            name == "LD_LIBRARY_PATH" ||
+            (starts_with(name, "PCTCTL_") && !starts_with(name, "PCTCTL_GUEST")))
             variables.emplace_back(v);
         path = path || name == "PATH";
     }
@@ -374,6 +380,12 @@ std::vector<std::string> guest_environment(const std::string& directory) {
         variables.emplace_back("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     variables.push_back("PWD=" + directory);
     variables.emplace_back("PCTCTL_GUEST=1");
+    // The guest's streams are pipes; whoever draws for a terminal there learns of it here.
+    winsize size{};
+    if (::isatty(1) && ::ioctl(1, TIOCGWINSZ, &size) == 0)
+        variables.push_back("PCTCTL_GUEST_STDOUT_COLUMNS=" + std::to_string(size.ws_col));
+    if (::isatty(2) && ::ioctl(2, TIOCGWINSZ, &size) == 0)
+        variables.push_back("PCTCTL_GUEST_STDERR_COLUMNS=" + std::to_string(size.ws_col));
     if (::getuid() != 0) {
         // The command is root in the guest; whose errand it is on is told here.
         variables.push_back("PCTCTL_GUEST_UID=" + std::to_string(::getuid()));

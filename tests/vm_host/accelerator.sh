@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The accelerator is chosen by trying, once; a failed try costs the command nothing.
-# timeout: 120
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
 unset PCTCTL_VM_ACCEL

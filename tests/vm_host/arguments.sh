@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The command may have any bytes and any length; it starts in the same directory.
-# timeout: 120
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 mkdir "$work/a b, c" && cd "$work/a b, c" || exit 1
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The current directory and each --rw DIR are shared, everything else is thrown away.
-# timeout: 120
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 mkdir "$work/here" "$work/there" "$work/else" && cd "$work/here" || exit 1
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Signals reach the command; Ctrl-C ends all; whatever way it ends, nothing is left.
-# timeout: 240
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
 mkdir tmp
@@ -11,7 +11,7 @@ begin() { # begin COMMAND...: starts it in the background, waits until it says s
     rm -f started
     "$run" -- "$@" >out 2>err </dev/null &
     pid=$!
-    wait_for 60 test -e started || fail "the command does not start: $(cat err)"
+    wait_for 150 test -e started || fail "the command does not start: $(cat err)"
     qemu=$(children $pid)
     [ -n "$qemu" ] || fail "no QEMU below $pid"
 }
@@ -21,48 +21,52 @@ end() { # end WHAT STATUS SECONDS: it ends in that time with that status and lea
     expect "$1" "$2" $?
     took=$(($(date +%s) - before))
     [ $took -le "$3" ] || fail "$1: took $took s"
-    wait_for 2 eval '! alive $qemu' || fail "$1: QEMU is left"
+    wait_for 20 eval '! alive $qemu' || fail "$1: QEMU is left"
     expect "$1: no file left" "" "$(ls -A tmp)"
 }
 
-# A background command of a script ignores SIGINT unless something resets it.
-for signal in INT TERM HUP; do
+# The limits below are for machines with much else to do. Where the command has to react itself, it
+# may take any time: only then no other way of ending can be mistaken for it.
+export PCTCTL_VM_GRACE=300
+for signal in INT HUP; do
     begin sh -c 'touch started; exec sleep 1000'
     kill -$signal $pid
-    case $signal in INT) n=130 ;; TERM) n=143 ;; HUP) n=129 ;; esac
-    end "SIG$signal" "$n" 2
+    case $signal in INT) n=130 ;; HUP) n=129 ;; esac
+    end "SIG$signal" "$n" 60
 done
 
 begin sh -c 'trap "echo caught; exit 9" INT; touch started; while :; do sleep 0.1; done'
 kill -INT $pid
-end "a handler" 9 3
+end "a handler" 9 60
 expect "what the handler said" caught "$(cat out)"
 
 begin sh -c 'trap "echo usr1; exit 8" USR1; touch started; while :; do sleep 0.1; done'
 kill -USR1 $pid
-end "SIGUSR1" 8 3
+end "SIGUSR1" 8 60
 
+export PCTCTL_VM_GRACE=1
 begin sh -c 'trap "" INT TERM; touch started; while :; do sleep 0.1; done'
 kill -TERM $pid
-end "a command that ignores it" 143 5
+end "a command that ignores it" 143 30
+export PCTCTL_VM_GRACE=300
 
 begin sh -c 'trap "" INT TERM; touch started; while :; do sleep 0.1; done'
 kill -INT $pid
-sleep 0.2
+sleep 0.5
 kill -INT $pid
-end "asked twice" 130 1
+end "asked twice" 130 30
 
 begin sh -c 'touch started; exec sleep 1000'
 kill -KILL $pid
-end "SIGKILL of the launcher" 137 1
+end "SIGKILL of the launcher" 137 30
 
 begin sh -c 'touch started; exec sleep 1000'
 kill -KILL "$qemu"
-end "SIGKILL of QEMU" 125 2
+end "SIGKILL of QEMU" 125 30
 expect "one line tells so" 1 "$(wc -l <err)"
 
 "$run" -- sleep 1000 >out 2>err </dev/null & # before it has booted
 pid=$!
-wait_for 20 eval 'qemu=$(children $pid); [ -n "$qemu" ]' || fail "no QEMU"
+wait_for 60 eval 'qemu=$(children $pid); [ -n "$qemu" ]' || fail "no QEMU"
 kill -INT $pid
-end "while it boots" 130 1
+end "while it boots" 130 30

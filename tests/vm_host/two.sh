@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Two at the same time, from one directory, do not meet.
-# timeout: 120
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A user without privileges runs the VM too, with a copy of the parts of its own.
-# timeout: 120
+# timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 
 uid=$(id -u) gid=$(id -g)

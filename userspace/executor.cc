@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "executor.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "cgroup.h"
+#include "guardian.h"
+#include "identity.h"
+#include "judge.h"
+#include "kernel.h"
+#include "launch.h"
+#include "pct.h"
+#include "private_libc.h"
+#include "roster.h"
+#include "strictness.h"
+#include "witness.h"
+
+namespace pctctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// After its main process has ended, a run goes on while something in it still happens, this long.
+constexpr auto REST_OF_RUN = 2s;
+// A wait of the kernel's own that lasts longer than this may be for a thread that it keeps waiting.
+constexpr auto LONGEST_HOLD = 10s;
+// How often a run is looked at without being told that something happened.
+constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
+// Everything of a run has been killed; the kernel still has to get rid of it.
+constexpr auto BURIAL = 30s;
+
+std::string contents(int fd) {
+    const off_t size = lseek(fd, 0, SEEK_END);
+    std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t n =
+            pread(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+        if (n <= 0)
+            break;
+        done += static_cast<std::size_t>(n);
+    }
+    text.resize(done);
+    return text;
+}
+
+// Copies what a program has written so far to our own output.
+class LiveCopy {
+public:
+    LiveCopy(int from, int to) : from_(from), to_(to) {}
+
+    void forward() {
+        char buffer[4096];
+        ssize_t n;
+        while ((n = pread(from_, buffer, sizeof buffer, done_)) > 0) {
+            done_ += n;
+            for (ssize_t sent = 0; sent < n;) {
+                const ssize_t w = write(to_, buffer + sent, static_cast<std::size_t>(n - sent));
+                if (w <= 0)
+                    return;
+                sent += w;
+            }
+        }
+    }
+
+private:
+    int from_;
+    int to_;
+    off_t done_ = 0;
+};
+
+std::uint64_t monotonic_ns() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+std::vector<int> allowed_cpus() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &allowed))
+            cpus.push_back(cpu);
+    return cpus;
+}
+
+// Departures from the algorithm; the final wait is part of it.
+std::uint64_t interventions(const pct_run_state& state) {
+    std::uint64_t count = state.hold_breaks;
+    for (unsigned why = 0; why < PCT_DEMOTE_NR; ++why)
+        if (why != PCT_DEMOTE_FINAL_WAIT)
+            count += state.demotions[why];
+    return count;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines)
+        text += (text.empty() ? "" : "; ") + line;
+    return text;
+}
+
+class KernelExecutor : public Executor {
+public:
+    static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
+    Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
+
+private:
+    // A run under way, as seen from here.
+    struct Watched {
+        unsigned slot;
+        Process& process;
+        Roster roster;
+        std::vector<pct_event> log;
+        bool live;
+        LiveCopy out;
+        LiveCopy err;
+    };
+    // What ended a run, and why.
+    struct Ending {
+        Outcome outcome = Outcome::pass;
+        std::string detail;
+    };
+
+    explicit KernelExecutor(const ExecutorOptions& options)
+        : options_(options), cpus_(allowed_cpus()) {}
+    Status prepare_groups();
+    pct_run_config configure(unsigned slot, const RunPlan& plan) const;
+    Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
+    void hear(Watched& run);
+    Result<Ending> watch(Watched& run);
+    Ending ending_of(const Watched& run, int wait_status) const;
+    std::optional<std::string> deadlock(const Watched& run);
+    Status bury(unsigned slot, Process& process);
+
+    // In order of construction: what comes later may use what comes earlier.
+    ExecutorOptions options_;
+    std::vector<int> cpus_;
+    std::optional<Guardian> guardian_;
+    std::optional<Cgroup> cgroup_;
+    std::vector<Cgroup> slots_; // with jobs > 1
+    std::optional<PrivateFile> libc_;
+    std::optional<PrivateFile> program_; // of a static program
+    std::optional<Launcher> launcher_;
+    std::unique_ptr<Witness> witness_;
+    std::unique_ptr<Kernel> kernel_;
+};
+
+Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options) {
+    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options));
+
+    Result<ProgramInfo> program = inspect_program(options.command.front());
+    if (!program)
+        return program.error();
+
+    LaunchOptions launch;
+    launch.command = options.command;
+    launch.slots = options.jobs;
+    if (options.user) {
+        Result<Identity> identity = find_identity(*options.user);
+        if (!identity)
+            return identity.error();
+        launch.identity = std::move(*identity);
+    } else {
+        Result<std::optional<Identity>> identity = guest_identity();
+        if (!identity)
+            return identity.error();
+        launch.identity = std::move(*identity);
+    }
+
+    // Everything that forks comes before anything that makes threads or maps much memory.
+    Result<Guardian> guardian = Guardian::start();
+    if (!guardian)
+        return guardian.error();
+    self->guardian_.emplace(std::move(*guardian));
+
+    Kernel::Options load;
+    load.slots = options.jobs;
+    load.points = options.points;
+    Result<std::string> libc = libc_path();
+    if (!libc)
+        return libc.error();
+    Result<PrivateFile> copy = PrivateFile::copy(*libc);
+    if (!copy)
+        return copy.error();
+    self->libc_.emplace(std::move(*copy));
+    Result<std::vector<LibcPoint>> points = prepare_libc_points(self->libc_->fd());
+    if (!points)
+        return points.error();
+    load.objects.push_back({self->libc_->probe_path(), self->libc_->fd(), std::move(*points)});
+    launch.private_files.push_back(&*self->libc_);
+    if (program->is_static && !program->points.empty()) {
+        Result<PrivateFile> own = PrivateFile::copy(program->path);
+        if (!own)
+            return own.error();
+        self->program_.emplace(std::move(*own));
+        load.objects.push_back(
+            {self->program_->probe_path(), self->program_->fd(), program->points});
+        launch.private_files.push_back(&*self->program_);
+    }
+
+    if (Status s = self->prepare_groups(); !s)
+        return s.error();
+    Result<Launcher> launcher = Launcher::create(launch);
+    if (!launcher)
+        return launcher.error();
+    self->launcher_.emplace(std::move(*launcher));
+
+    if (options.verify) {
+        Result<std::unique_ptr<Witness>> witness = Witness::load();
+        if (!witness)
+            return witness.error();
+        self->witness_ = std::move(*witness);
+    }
+    Result<std::unique_ptr<Kernel>> kernel = Kernel::load(load);
+    if (!kernel)
+        return kernel.error();
+    self->kernel_ = std::move(*kernel);
+    return std::unique_ptr<Executor>(std::move(self));
+}
+
+Status KernelExecutor::prepare_groups() {
+    const std::string name =
+        options_.cgroup ? *options_.cgroup : "pctctl-" + std::to_string(getpid());
+    Result<Cgroup> cgroup = Cgroup::create(name, &*guardian_);
+    if (!cgroup)
+        return cgroup.error();
+    cgroup_.emplace(std::move(*cgroup));
+    for (unsigned i = 0; options_.jobs > 1 && i < options_.jobs; ++i) {
+        Result<Cgroup> slot = cgroup_->child("job-" + std::to_string(i));
+        if (!slot)
+            return slot.error();
+        slots_.push_back(std::move(*slot));
+    }
+    for (unsigned i = 0; i < options_.jobs; ++i) {
+        Result<bool> limited = group(i).limit_processes(static_cast<unsigned>(options_.pids_limit));
+        if (!limited)
+            return limited.error();
+    }
+    return Done{};
+}
+
+pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) const {
+    pct_run_config config = {};
+    config.seed = plan.seed.stream;
+    config.spin_limit_ns = static_cast<std::uint64_t>(options_.spin_limit.count());
+    config.points = options_.points;
+    config.trace = plan.verify;
+    config.home_cpu = cpus_[slot % cpus_.size()];
+    config.depth = options_.depth;
+    if (plan.seed.k > 0)
+        for (unsigned i = 1; i < options_.depth; ++i)
+            config.change_points[config.nr_change_points++] =
+                pct_change_point(plan.seed.stream, i, plan.seed.k);
+    std::stable_sort(
+        config.change_points, config.change_points + config.nr_change_points,
+        [](const auto& a, const auto& b) { return a.step < b.step; });
+    return config;
+}
+
+void KernelExecutor::hear(Watched& run) {
+    for (const pct_event& event : kernel_->take_events(run.slot)) {
+        run.roster.learn(event);
+        run.log.push_back(event);
+    }
+    if (run.live) {
+        run.out.forward();
+        run.err.forward();
+    }
+}
+
+// Why the run is deadlocked, if it is.
+std::optional<std::string> KernelExecutor::deadlock(const Watched& run) {
+    const pct_run_state before = kernel_->snapshot(run.slot);
+    if (before.runnable != 0 || before.alive == 0)
+        return std::nullopt;
+    LiveInspector inspector;
+    const Verdict verdict = judge(run.roster.alive(), before.timers != 0, inspector);
+    const pct_run_state after = kernel_->snapshot(run.slot);
+    if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
+        return std::nullopt;
+    return joined(verdict.lines);
+}
+
+KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
+    if (std::string killed = run.roster.fatal_signal(); !killed.empty())
+        return {Outcome::signal, std::move(killed)};
+    if (WIFSIGNALED(wait_status))
+        return {Outcome::signal, "the main process was killed by " +
+                                     signal_name(WTERMSIG(wait_status))};
+    if (WEXITSTATUS(wait_status) != 0)
+        return {Outcome::exit, "exit status " + std::to_string(WEXITSTATUS(wait_status))};
+    return {};
+}
+
+Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
+    const auto start = Clock::now();
+    const auto deadline = start + options_.timeout;
+    std::optional<Clock::time_point> main_ended;
+    std::uint64_t judged = ~0ull; // progress at which the run was last looked at for a deadlock
+    volatile pct_run_state& state = kernel_->state(run.slot);
+
+    for (;;) {
+        state.quiescent_armed = 1;
+        const bool at_rest = state.runnable == 0 && state.progress != judged;
+        std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
+            HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
+        if (main_ended)
+            patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
+        pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
+                          {kernel_->quiescent_fd(run.slot), POLLIN, 0}};
+        poll(ready, 2, at_rest ? 0 : static_cast<int>(patience / 1ms));
+        eventfd_t ignored;
+        eventfd_read(kernel_->quiescent_fd(run.slot), &ignored);
+        hear(run);
+        if (std::optional<std::string> reason = kernel_->ejected())
+            return Error::environment(*reason);
+
+        const std::optional<int> status = run.process.wait_status();
+        const pct_run_state now = kernel_->snapshot(run.slot);
+        if (status && !main_ended)
+            main_ended = Clock::now();
+        if (main_ended && (now.alive == 0 || now.runnable == 0 ||
+                           Clock::now() - *main_ended > REST_OF_RUN)) {
+            hear(run);
+            return ending_of(run, *status);
+        }
+        if (!main_ended && now.runnable == 0 && now.progress != judged) {
+            judged = now.progress;
+            if (std::optional<std::string> why = deadlock(run))
+                return Ending{Outcome::deadlock, std::move(*why)};
+        }
+        if (Clock::now() >= deadline) {
+            LiveInspector inspector;
+            return Ending{Outcome::timeout,
+                          joined(judge(run.roster.alive(), true, inspector).lines)};
+        }
+        if (now.held_pid && now.runnable > 0 &&
+            monotonic_ns() - now.held_since_ns >
+                static_cast<std::uint64_t>(std::chrono::nanoseconds(LONGEST_HOLD).count()))
+            kernel_->break_hold(run.slot, now.held_pid);
+    }
+}
+
+// Kills what is left of a run and waits until the scheduler has seen the last of it.
+Status KernelExecutor::bury(unsigned slot, Process& process) {
+    if (Status s = process.kill_all(); !s)
+        return s;
+    if (Status s = group(slot).kill(); !s)
+        return s;
+    const auto patience = Clock::now() + BURIAL;
+    while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
+        if (Clock::now() > patience)
+            return Error::environment("processes of a run are still there after SIGKILL; see "
+                                      "cgroup " +
+                                      group(slot).path());
+        usleep(200);
+    }
+    return Done{};
+}
+
+Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
+    const Fd out(memfd_create("stdout", MFD_CLOEXEC));
+    const Fd err(memfd_create("stderr", MFD_CLOEXEC));
+    if (!out || !err)
+        return Error::environment("cannot make files for the program's output: " +
+                                  errno_text(errno));
+
+    const auto start = Clock::now();
+    
+    Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out.get(), err.get());
+    if (!process)
+        return process.error();
+    const pid_t root = process->root_pid();
+    std::optional<Witness::Watch> watch_of_witness;
+    if (witness_ && plan.verify)
+        watch_of_witness.emplace(witness_->watch());
+    kernel_->start_run(slot, configure(slot, plan));
+    if (Status s = kernel_->adopt(slot, root); !s)
+        return s.error();
+    if (Status s = process->release(); !s) {
+        if (std::optional<std::string> reason = kernel_->ejected())
+            return Error::environment(*reason);
+        return s.error();
+    }
+
+    Watched run{slot,
+                *process,
+                {},
+                {},
+                plan.live_output,
+                LiveCopy(out.get(), STDOUT_FILENO),
+                LiveCopy(err.get(), STDERR_FILENO)};
+    Result<Ending> ending = watch(run);
+    const pct_run_state state = kernel_->snapshot(slot);
+    const std::optional<int> status = process->wait_status();
+    const Status buried = bury(slot, *process);
+    hear(run);
+    kernel_->end_run(slot);
+    if (ending && !buried)
+        return buried.error();
+    if (!ending)
+        return ending.error();
+    if (std::optional<std::string> reason = kernel_->ejected())
+        return Error::environment(*reason);
+
+    RunResult result;
+    result.number = plan.number;
+    result.seed = plan.seed;
+    result.outcome = ending->outcome;
+    result.detail = std::move(ending->detail);
+    result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+    if (result.outcome == Outcome::signal)
+        result.signal = state.first_signal ? static_cast<int>(state.first_signal)
+                                           : (status ? WTERMSIG(*status) : 0);
+    result.threads = state.threads;
+    result.steps = state.steps;
+    result.switches = state.switches;
+    result.order_hash = state.order_hash;
+    result.interventions = interventions(state);
+    result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    result.out = contents(out.get());
+    result.err = contents(err.get());
+    if (watch_of_witness) {
+        Result<std::vector<pct_witness_record>> records = watch_of_witness->take(root);
+        if (!records)
+            return records.error();
+        if (state.lost_events)
+            return Error::environment("events of run " + std::to_string(plan.number) +
+                                      " were lost, so it cannot be verified; use fewer --jobs");
+        StrictnessReport report =
+            check_strictness({plan.seed, options_.depth, run.log, *records});
+        result.violations = report.violations;
+        result.violation_details = std::move(report.details);
+    }
+    return result;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options) {
+    return KernelExecutor::make(options);
+}
+
+} // namespace pctctl

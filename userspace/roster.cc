@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "roster.h"
+
+#include <cstring>
+
+namespace pctctl {
+
+std::string signal_name(int signal) {
+    const char* abbreviation = sigabbrev_np(signal);
+    return abbreviation ? std::string("SIG") + abbreviation : "signal " + std::to_string(signal);
+}
+
+void Roster::learn(const pct_event& event) {
+    if (event.type == PCT_EVENT_THREAD)
+        members_[event.thread] = {event.pid, event.tgid, event.parent, event.ordinal, true};
+    else if (event.type == PCT_EVENT_EXIT)
+        members_[event.thread].alive = false;
+    else if (event.type == PCT_EVENT_SIGNAL && signal_.code == 0)
+        signal_ = event;
+}
+
+std::string Roster::path(std::uint32_t thread) const {
+    if (thread == 0)
+        return "0";
+    const auto member = members_.find(thread);
+    if (member == members_.end())
+        return "?";
+    return path(member->second.parent) + "." + std::to_string(member->second.ordinal);
+}
+
+std::vector<LiveThread> Roster::alive() const {
+    std::vector<LiveThread> threads;
+    for (const auto& [index, member] : members_)
+        if (member.alive)
+            threads.push_back({member.tgid, member.pid, path(index)});
+    return threads;
+}
+
+std::set<pid_t> Roster::pids() const {
+    std::set<pid_t> pids;
+    for (const auto& [index, member] : members_)
+        pids.insert(member.pid);
+    return pids;
+}
+
+std::string Roster::fatal_signal() const {
+    if (signal_.code == 0)
+        return {};
+    const std::string comm(signal_.comm, strnlen(signal_.comm, sizeof signal_.comm));
+    return "process '" + comm + "' was killed by " + signal_name(signal_.code) +
+           ", taken by thread " + path(signal_.thread);
+}
+
+} // namespace pctctl

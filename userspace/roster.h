@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The threads of a run, as its events tell.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "judge.h"
+#include "pctctl/run.h"
+
+namespace pctctl {
+
+std::string signal_name(int signal); // "SIGSEGV"
+
+class Roster {
+public:
+    void learn(const pct_event& event);
+
+    // "0.2.1": the first child of the second child of the first thread.
+    std::string path(std::uint32_t thread) const;
+    // Not ended yet.
+    std::vector<LiveThread> alive() const;
+    // All thread ids the run has had.
+    std::set<pid_t> pids() const;
+    // Process, signal and thread of the first fatal signal, in one line; empty: there was none.
+    std::string fatal_signal() const;
+
+private:
+    struct Member {
+        pid_t pid = 0;
+        pid_t tgid = 0;
+        std::uint32_t parent = 0;
+        std::uint32_t ordinal = 0;
+        bool alive = false;
+    };
+    std::map<std::uint32_t, Member> members_; // by order of creation
+    pct_event signal_ = {};
+};
+
+} // namespace pctctl

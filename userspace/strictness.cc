@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What is taken for granted
+//
+// T1. Times are of one clock on all CPUs. The kernel runs on clocks for which that holds.
+// T2. A record's time is read at a point that its type fixes (pctctl/witness.h). A wake-up's is
+// read
+//     after the scheduler has got the thread, with the lock held under which the scheduler can
+//     first run it; so it lies between the two. The thread's going to sleep before and its coming
+//     to a CPU afterwards are ordered with it by the same locks.
+// T3. The log tells for each step and demotion the time before the scheduler compares the thread
+// with
+//     the waiting ones. That comparison follows at once: in the probe, before the operation.
+//     Demotions for yielding, polling, looping and at the end of a process belong to a step that
+//     has been logged, or to none; a demotion for spinning comes with a timer interrupt, possibly
+//     just before a step is logged.
+// T4. The scheduler decides who is next after the one before has begun to leave its CPU for good.
+// At
+//     that time interrupts are off on this CPU, so whatever the witness has recorded on this CPU
+//     lies before the decision.
+// T5. The next thread is not let onto a CPU before the one before has left its own.
+//
+// "Ready" is a thread that could execute if it had a CPU, whether it has one or not: from its
+// wake-up to the record of leaving the CPU to sleep, and not after it has begun to exit. Priorities
+// change only while their thread executes, so those at the time of a check are those of the
+// decision.
+//
+// Only turns with user code are judged, so that a turn in which a starved thread is sent away at
+// once, and the way of an exiting thread through the kernel, are none of the rules' business.
+//
+// Rules
+//
+// A. Two turns with user code do not overlap. A turn ends here when its thread begins to exit. (T5)
+// B. When a turn with user code begins, and it is not just the continuation of the last such turn
+//    after an interruption, no thread of higher priority has been ready since before the decision:
+//    since before the last thing the witness or the log knows of the CPU on which the last turn
+//    with user code was left (T4). One that became ready later may have been too late. In
+//    particular the thread of the last turn is itself still ready if it was preempted.
+// C. After a thread has compared itself with those waiting, at time t, and some thread of higher
+//    priority had been ready since before t (T2, T3: the scheduler knew it), it does not go on as
+//    long as that one is ready. Going on is: a turn with user code, another step, going to sleep (a
+//    wait in the operation of that step), or exiting in the same turn. It compares itself at steps
+//    and at demotions other than for spinning; such a demotion is due when the thread leaves the
+//    CPU. So a thread woken by an interrupt or from outside does take over at the next step.
+// D. A thread created in the run is in the log, with the right creator, and in sched_ext; in the
+// log
+//    or not, no other runs user code.
+// E. The log is what the seed says: initial priorities, the priority after each step, steps
+// numbered
+//    without a gap, made by a thread that was on a CPU; each demotion below all before.
+//
+// What it cannot see: user code that leaves no trace in registers and takes less than a timer tick;
+// which of two threads woken from outside, while nobody executed, came first; threads that the
+// kernel creates for io_uring, which never execute user code; whether the log omits steps.
+#include "strictness.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "history.h"
+#include "pct.h"
+
+namespace pctctl {
+namespace {
+
+constexpr std::size_t kMaxDetails = 10;
+constexpr std::size_t kNone = History::none;
+
+// A time and a priority with which a thread compared itself with the waiting ones.
+struct Comparison {
+    std::uint64_t time_ns = 0;
+    std::uint64_t priority = ~0ULL; // none yet: nobody is higher
+};
+
+struct ThreadState {
+    std::uint64_t identity = 0;
+    std::uint64_t initial_priority = 0;
+    std::uint64_t priority = 0;
+    std::optional<std::uint32_t> cpu; // where it is
+    bool ready = false;
+    bool exiting = false;
+    bool reported = false;
+    std::uint64_t ready_since_ns = 0;
+    std::uint32_t woken_on = 0; // the CPU that made it ready
+    Comparison last;
+    Comparison due;                // takes the place of `last` when the thread leaves the CPU
+    std::size_t last_turn = kNone; // in which `last` was made
+};
+
+class Checker {
+public:
+    explicit Checker(const StrictnessInput& input)
+        : seed_(input.seed), depth_(input.depth), history_(read_history(input.log, input.records)) {
+    }
+
+    StrictnessReport run() {
+        for (const std::string& flaw : history_.flaws)
+            violation(flaw);
+        if (!history_.flaws.empty())
+            return std::move(report_);
+        check_threads();
+        for (const History::Moment& moment : history_.moments) {
+            if (moment.event)
+                on_event(moment);
+            else
+                on_record(moment);
+        }
+        for (const History::Turn& turn : history_.turns)
+            report_.turns += turn.user_code;
+        return std::move(report_);
+    }
+
+private:
+    void violation(std::string text) {
+        report_.violations++;
+        if (report_.details.size() < kMaxDetails)
+            report_.details.push_back(std::move(text));
+    }
+
+    static std::string at(std::uint64_t time_ns) {
+        return fmt::format("at {}.{:09} s:", time_ns / 1000000000, time_ns % 1000000000);
+    }
+
+    std::string thread_name(std::size_t thread) const {
+        return fmt::format("thread {} (pid {})", thread, history_.threads[thread].pid);
+    }
+
+    bool logged(std::size_t thread) const { return history_.threads[thread].created; }
+    bool user_code(std::size_t turn) const {
+        return turn != kNone && history_.turns[turn].user_code;
+    }
+
+    // ---- Rule D and the first part of E: who there is ----
+
+    void check_threads() {
+        states_.resize(history_.threads.size());
+        std::set<std::pair<std::uint32_t, std::uint32_t>> born;
+        for (std::size_t i = 0; i < states_.size(); i++) {
+            const History::Thread& thread = history_.threads[i];
+            if (thread.creator != kNone && !thread.controlled)
+                violation(fmt::format("{} was created outside sched_ext", thread_name(i)));
+            if (!thread.created)
+                continue;
+            const pct_event& event = *thread.created;
+            if (i > 0 && event.parent >= i) {
+                violation(fmt::format("{} is said to be created by the later thread {}",
+                                      thread_name(i), event.parent));
+                continue;
+            }
+            if (i > 0 && !born.emplace(event.parent, event.ordinal).second)
+                violation(fmt::format("{} is said to be child {} of thread {}, as another is",
+                                      thread_name(i), event.ordinal, event.parent));
+            if (thread.creator != kNone && thread.creator != event.parent)
+                violation(fmt::format("{} is said to be created by thread {}, but thread {} did it",
+                                      thread_name(i), event.parent, thread.creator));
+            ThreadState& state = states_[i];
+            state.identity =
+                i == 0 ? PCT_ROOT_IDENTITY
+                       : pct_child_identity(states_[event.parent].identity, event.ordinal);
+            state.priority = pct_initial_priority(seed_.stream, state.identity);
+            if (event.identity != state.identity || event.priority != state.priority)
+                violation(
+                    fmt::format("{} has identity {:x} and initial priority {} by the log, {:x} "
+                                "and {} by the seed",
+                                thread_name(i), event.identity, event.priority, state.identity,
+                                state.priority));
+        }
+        if (history_.threads[0].starts_on_cpu) {
+            set_ready(0, 0, 0);
+            running_.push_back(0);
+        }
+    }
+
+    // ---- Ready threads by priority ----
+
+    void set_ready(std::size_t thread, std::uint64_t time_ns, std::uint32_t cpu) {
+        ThreadState& state = states_[thread];
+        if (state.ready || state.exiting || !logged(thread))
+            return;
+        state.ready = true;
+        state.ready_since_ns = time_ns;
+        state.woken_on = cpu;
+        ready_.emplace(state.priority, thread);
+    }
+
+    void set_not_ready(std::size_t thread) {
+        ThreadState& state = states_[thread];
+        if (!state.ready)
+            return;
+        state.ready = false;
+        ready_.erase({state.priority, thread});
+    }
+
+    void set_priority(std::size_t thread, std::uint64_t priority) {
+        ThreadState& state = states_[thread];
+        if (state.ready)
+            ready_.erase({state.priority, thread});
+        state.priority = priority;
+        if (state.ready)
+            ready_.emplace(priority, thread);
+    }
+
+    // A thread of a priority above this for which `known` holds.
+    template <typename Known>
+    std::size_t ready_above(std::uint64_t priority, std::size_t except, Known known) const {
+        for (const auto& [other, thread] : ready_) {
+            if (other <= priority)
+                break;
+            if (thread != except && known(states_[thread]))
+                return thread;
+        }
+        return kNone;
+    }
+
+    // ---- Rule C ----
+
+    void compared(std::size_t thread, const History::Moment& moment) {
+        ThreadState& state = states_[thread];
+        state.last = {moment.time_ns, state.priority};
+        state.due = {};
+        state.last_turn = moment.turn;
+    }
+
+    bool went_on(std::size_t thread, std::uint64_t time_ns, std::string_view how) {
+        const Comparison& last = states_[thread].last;
+        const std::size_t other = ready_above(last.priority, thread, [&](const ThreadState& state) {
+            return state.ready_since_ns < last.time_ns;
+        });
+        if (other == kNone)
+            return false;
+        violation(
+            fmt::format("{} {} {} though {}, of higher priority, was ready all the time since "
+                        "before {:.6f} ms earlier",
+                        at(time_ns), thread_name(thread), how, thread_name(other),
+                        static_cast<double>(time_ns - last.time_ns) / 1e6));
+        return true;
+    }
+
+    // ---- The log ----
+
+    void on_event(const History::Moment& moment) {
+        switch (moment.event->type) {
+        case PCT_EVENT_STEP:
+            on_step(moment);
+            break;
+        case PCT_EVENT_PRIORITY:
+            on_demotion(moment);
+            break;
+        default:
+            break;
+        }
+    }
+
+    // The priorities that change points give at this step: none, one, or several by chance.
+    std::vector<std::uint64_t> changes_at(std::uint64_t step) const {
+        std::vector<std::uint64_t> priorities;
+        for (unsigned i = 1; seed_.k > 0 && i < depth_; i++) {
+            const struct pct_change_point point = pct_change_point(seed_.stream, i, seed_.k);
+            if (point.step == step)
+                priorities.push_back(point.priority);
+        }
+        return priorities;
+    }
+
+    void on_step(const History::Moment& moment) {
+        const pct_event& event = *moment.event;
+        ThreadState& state = states_[moment.thread];
+        report_.steps++;
+        if (event.step != last_step_ + 1)
+            violation(fmt::format("{} step {} follows step {}", at(moment.time_ns), event.step,
+                                  last_step_));
+        last_step_ = event.step;
+        if (moment.turn == kNone)
+            violation(fmt::format("{} {} made step {} without being on a CPU", at(moment.time_ns),
+                                  thread_name(moment.thread), event.step));
+        else if (state.cpu)
+            last_on_cpu(*state.cpu) = moment.time_ns;
+
+        went_on(moment.thread, moment.time_ns, fmt::format("made step {}", event.step));
+
+        std::vector<std::uint64_t> expected = changes_at(event.step);
+        if (expected.empty())
+            expected.push_back(state.priority);
+        if (std::ranges::find(expected, event.priority) == expected.end())
+            violation(fmt::format("{} {} has priority {} after step {}, but {} by the seed",
+                                  at(moment.time_ns), thread_name(moment.thread), event.priority,
+                                  event.step, expected.back()));
+        set_priority(moment.thread, event.priority);
+        compared(moment.thread, moment);
+    }
+
+    void on_demotion(const History::Moment& moment) {
+        const pct_event& event = *moment.event;
+        ThreadState& state = states_[moment.thread];
+        if (event.priority == 0 || event.priority >= lowest_demotion_)
+            violation(fmt::format("{} {} was demoted to {}, which is not below all before ({})",
+                                  at(moment.time_ns), thread_name(moment.thread), event.priority,
+                                  lowest_demotion_));
+        lowest_demotion_ = std::min<std::uint64_t>(lowest_demotion_, event.priority);
+        set_priority(moment.thread, event.priority);
+        if (event.code == PCT_DEMOTE_SPIN)
+            state.due = {moment.time_ns, state.priority};
+        else
+            compared(moment.thread, moment);
+    }
+
+    // ---- The witness ----
+
+    void on_record(const History::Moment& moment) {
+        const pct_witness_record& record = *moment.record;
+        switch (record.type) {
+        case PCT_WITNESS_IN:
+            on_in(moment);
+            break;
+        case PCT_WITNESS_OUT:
+            on_out(moment);
+            break;
+        case PCT_WITNESS_WAKE:
+        case PCT_WITNESS_NEW:
+            set_ready(moment.thread, moment.time_ns, record.cpu);
+            break;
+        case PCT_WITNESS_EXIT:
+            on_exit(moment);
+            break;
+        default:
+            break;
+        }
+        last_on_cpu(record.cpu) = moment.time_ns;
+    }
+
+    std::uint64_t& last_on_cpu(std::uint32_t cpu) {
+        if (cpu >= last_on_cpu_.size())
+            last_on_cpu_.resize(cpu + 1);
+        return last_on_cpu_[cpu];
+    }
+
+    void on_in(const History::Moment& moment) {
+        const std::size_t thread = moment.thread;
+        ThreadState& state = states_[thread];
+        state.cpu = moment.record->cpu;
+        set_ready(thread, 0, 0); // only the first thread may have got ready unseen
+        if (!user_code(moment.turn) || state.exiting)
+            return;
+        if (!logged(thread)) {
+            if (!std::exchange(state.reported, true))
+                violation(fmt::format("{} {} ran user code, but is not in the log",
+                                      at(moment.time_ns), thread_name(thread)));
+            return;
+        }
+
+        if (!running_.empty())
+            violation(fmt::format("{} {} got CPU {} and ran user code while {} was running",
+                                  at(moment.time_ns), thread_name(thread), moment.record->cpu,
+                                  thread_name(running_.back())));
+        else if (!went_on(thread, moment.time_ns, "ran user code again") && thread != last_thread_)
+            check_choice(moment);
+        running_.push_back(thread);
+        last_thread_ = thread;
+    }
+
+    // Rule B.
+    void check_choice(const History::Moment& moment) {
+        // On the same CPU the order of records is certain even when the clock does not tell it.
+        const auto known = [&](const ThreadState& state) {
+            return state.ready_since_ns < decided_after_ns_ ||
+                   (state.ready_since_ns == decided_after_ns_ && state.woken_on == decided_on_);
+        };
+        const std::size_t better =
+            ready_above(states_[moment.thread].priority, moment.thread, known);
+        if (better != kNone)
+            violation(
+                fmt::format("{} {} got CPU {} and ran user code though {}, of higher priority, "
+                            "was ready",
+                            at(moment.time_ns), thread_name(moment.thread), moment.record->cpu,
+                            thread_name(better)));
+    }
+
+    void on_out(const History::Moment& moment) {
+        const std::size_t thread = moment.thread;
+        ThreadState& state = states_[thread];
+        state.cpu.reset();
+        const bool executed = std::erase(running_, thread) > 0;
+        // To sleep or end in the kernel is no passing through either.
+        if (executed || !moment.record->ready) {
+            decided_after_ns_ = last_on_cpu(moment.record->cpu);
+            decided_on_ = moment.record->cpu;
+        }
+        if (!moment.record->ready) {
+            if (!state.exiting)
+                went_on(thread, moment.time_ns, "went to sleep in an operation");
+            set_not_ready(thread);
+            last_thread_ = kNone;
+        }
+        if (state.due.time_ns)
+            state.last = std::exchange(state.due, {});
+    }
+
+    void on_exit(const History::Moment& moment) {
+        ThreadState& state = states_[moment.thread];
+        if (state.last_turn != kNone && state.last_turn == moment.turn)
+            went_on(moment.thread, moment.time_ns, "exited");
+        set_not_ready(moment.thread);
+        state.exiting = true;
+        std::erase(running_, moment.thread);
+    }
+
+    const RunSeed seed_;
+    const unsigned depth_;
+    const History history_;
+    StrictnessReport report_;
+
+    std::vector<ThreadState> states_;
+    std::set<std::pair<std::uint64_t, std::size_t>, std::greater<>> ready_;
+    std::vector<std::size_t> running_;       // in a turn with user code
+    std::vector<std::uint64_t> last_on_cpu_; // time of the last record or step on each CPU
+    std::size_t last_thread_ = kNone;    // of the last turn with user code; none: has slept since
+    std::uint64_t decided_after_ns_ = 0; // lower bound of the decision who is next
+    std::uint32_t decided_on_ = 0;       // and the CPU it is from
+    std::uint64_t last_step_ = 0;
+    std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
+};
+
+} // namespace
+
+StrictnessReport check_strictness(const StrictnessInput& input) {
+    return Checker(input).run();
+}
+
+} // namespace pctctl
