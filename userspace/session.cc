@@ -211,7 +211,7 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
                                                                  : verbosity(options),
                           options.times);
         CampaignPlan plan;
-        plan.fixed = kept ? kept->result.seed : *options.replay_seed;
+        plan.fixed = kept ? std::optional(kept->result.seed) : options.replay_seed;
         plan.runs = options.times;
         plan.jobs = report.options.jobs;
         plan.keep_going = true;

@@ -35,8 +35,9 @@ std::size_t utf8_length(std::string_view text) {
 
 template <typename T> std::optional<T> parse_whole(std::string_view text, int base) {
     T value{};
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, value, base);
     if (error != std::errc{} || stop != end)
         return std::nullopt;
     return value;
@@ -158,8 +159,9 @@ std::optional<std::uint64_t> parse_number_or_hex(std::string_view text) {
 
 std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
     double seconds = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, seconds);
     if (error != std::errc{} || stop != end || !(seconds >= 0 && seconds <= 1e9) ||
         std::signbit(seconds))
         return std::nullopt;
