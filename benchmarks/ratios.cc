@@ -173,7 +173,7 @@ void getppid_loop(benchmark::State& state) {
     for (auto _ : state)
         benchmark::DoNotOptimize(syscall(SYS_getppid));
 }
-BENCHMARK(getppid_loop)->MinTime(0.05)->UseRealTime();
+BENCHMARK(getppid_loop)->MinTime(0.01)->Repetitions(7)->UseRealTime();
 
 void read_loop(benchmark::State& state) {
     const pctctl::Fd zero(open("/dev/zero", O_RDONLY | O_CLOEXEC));
@@ -181,7 +181,7 @@ void read_loop(benchmark::State& state) {
     for (auto _ : state)
         benchmark::DoNotOptimize(read(zero.get(), &byte, 1));
 }
-BENCHMARK(read_loop)->MinTime(0.05)->UseRealTime();
+BENCHMARK(read_loop)->MinTime(0.01)->Repetitions(7)->UseRealTime();
 
 void mutex_loop(benchmark::State& state) {
     std::mutex mutex;
@@ -191,17 +191,26 @@ void mutex_loop(benchmark::State& state) {
         mutex.unlock();
     }
 }
-BENCHMARK(mutex_loop)->MinTime(0.05)->UseRealTime();
+BENCHMARK(mutex_loop)->MinTime(0.01)->Repetitions(7)->UseRealTime();
 
-// Keeps the time of one iteration, by name.
+// Keeps the times of one iteration, by name.
 class Collector : public benchmark::BenchmarkReporter {
 public:
     bool ReportContext(const Context&) override { return true; }
     void ReportRuns(const std::vector<Run>& runs) override {
         for (const Run& run : runs)
-            times[run.run_name.function_name] = run.GetAdjustedRealTime();
+            if (run.run_type == Run::RT_Iteration)
+                times_[run.run_name.function_name].push_back(run.GetAdjustedRealTime());
     }
-    std::map<std::string, double> times; // ns
+    std::map<std::string, double> medians() const { // ns
+        std::map<std::string, double> result;
+        for (const auto& [name, times] : times_)
+            result[name] = median(times);
+        return result;
+    }
+
+private:
+    std::map<std::string, std::vector<double>> times_;
 };
 
 void stay_on(int cpu) {
@@ -216,7 +225,7 @@ std::map<std::string, double> bystander() {
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector);
     stay_on(0); // where whatever is started next runs
-    return collector.times;
+    return collector.medians();
 }
 
 // A process on CPU 1, while CPU 0 is idle or starts one process after the other, with and without
