@@ -26,8 +26,6 @@
 #include "launch.h"
 #include "private_libc.h"
 
-extern char** environ;
-
 namespace bench {
 
 using Clock = std::chrono::steady_clock;
