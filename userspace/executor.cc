@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -116,6 +117,7 @@ class KernelExecutor : public Executor {
 public:
     static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
+    void cancel() override { cancelled_ = true; }
 
 private:
     // A run under way, as seen from here.
@@ -148,6 +150,7 @@ private:
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
     std::vector<int> cpus_;
+    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
     std::vector<Cgroup> slots_; // with jobs > 1
@@ -327,6 +330,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         hear(run);
         if (std::optional<std::string> reason = kernel_->ejected())
             return Error::environment(*reason);
+        if (cancelled_)
+            return Error::environment("the run was cancelled");
 
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
