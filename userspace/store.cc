@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "cgroup.h"
 #include "fd.h"
 #include "files.h"
 #include "options.h"
@@ -104,8 +105,9 @@ RunRecord record_from(const json& j) {
     options.timeout = duration(j.at("timeout_ns"), 1);
     options.pids_limit = number(j.at("pids_limit"), 1, ~0ULL);
     options.cgroup = optional_bytes_from(j.at("cgroup"));
-    if (options.cgroup && !is_cgroup_name(*options.cgroup))
-        throw std::invalid_argument(fmt::format("'{}' is not a cgroup's name", *options.cgroup));
+    if (options.cgroup)
+        if (const Status ok = check_cgroup_name(*options.cgroup); !ok)
+            throw std::invalid_argument(ok.error().message);
     options.user = optional_bytes_from(j.at("user"));
 
     RunResult& run = record.result;
