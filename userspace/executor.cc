@@ -22,6 +22,7 @@
 #include "private_libc.h"
 #include "roster.h"
 #include "strictness.h"
+#include "text.h"
 #include "witness.h"
 
 namespace pctctl {
@@ -262,7 +263,6 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.depth = options_.depth;
     if (plan.seed.k > 0)
         for (unsigned i = 1; i < options_.depth; ++i)
             config.change_points[config.nr_change_points++] =

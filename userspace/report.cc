@@ -38,11 +38,6 @@ std::vector<std::string> caller_words(const Caller& caller) {
     return words;
 }
 
-std::string signal_text(int signal) {
-    const char* name = ::sigabbrev_np(signal);
-    return name ? std::string("SIG") + name : fmt::format("signal {}", signal);
-}
-
 std::string seconds_text(std::chrono::nanoseconds time) {
     return fmt::format("{}", std::chrono::duration<double>(time).count());
 }
@@ -247,7 +242,7 @@ std::string outcome_text(const RunResult& run) {
     if (run.outcome == Outcome::exit)
         text += fmt::format(" {}", run.exit_code);
     if (run.outcome == Outcome::signal)
-        text += ' ' + signal_text(run.signal);
+        text += ' ' + signal_name(run.signal);
     if (!run.detail.empty() && run.outcome != Outcome::exit) // it says the same once more
         text += ": " + printable(run.detail);
     return text;
