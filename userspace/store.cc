@@ -147,14 +147,8 @@ int write_new_file(int directory, const char* name, std::string_view text) {
     Fd file(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file)
         return errno;
-    while (!text.empty()) {
-        const ssize_t written = ::write(file.get(), text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : ENOSPC;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (const int error = write_all(file.get(), text))
+        return error;
     return ::close(file.release()) == 0 ? 0 : errno;
 }
 
