@@ -49,8 +49,8 @@ constexpr const char* kCampaignFooter =
     "\n"
     "Exit status:\n"
     "  0  no run failed          2  the command line is wrong\n"
-    "  1  at least one failed    3  this machine cannot do it, or results were lost; the\n"
-    "                               message says why\n"
+    "  1  at least one failed    3  this machine cannot do it, results were lost, or the\n"
+    "                               witness objects; the message says why\n"
     "With --vm, 124 to 127 say that the virtual machine failed.";
 
 constexpr const char* kReplayUsage =
