@@ -254,7 +254,9 @@ Status Cgroup::remove() {
         if (!first)
             first = std::move(error);
     };
-    if (auto in_use = populated(); in_use && *in_use) {
+    // The kernel may take a moment to notice that the last process has ended; cgroup.kill leaves
+    // its mark on a group that stays.
+    if (auto empty = wait_empty(std::chrono::milliseconds(100)); empty && !*empty) {
         if (auto killed = kill(); !killed)
             note(killed.error());
         if (auto gone = wait_empty(DEATH_TIMEOUT); gone && !*gone)

@@ -97,9 +97,7 @@ void carry_out(const std::vector<Duty>& duties) {
 
 // What `ps` and `pkill -f` see is the memory of the argument vector, inherited from the controller:
 // write over our copy of it.
-void change_name() {
-    constexpr std::string_view name = "pct-guardian";
-    prctl(PR_SET_NAME, name.data());
+void change_command_line(std::string_view name) {
     auto stat = read_text("/proc/self/stat").value_or("");
     size_t end_of_name = stat.rfind(')');
     if (end_of_name == std::string::npos)
@@ -133,7 +131,8 @@ bool more_to_read(int pipe, int controller) {
 
 [[noreturn]] void watch(int pipe, int controller) {
     ::setsid();
-    change_name();
+    change_command_line("pct-guardian");
+    ::prctl(PR_SET_NAME, "pct-guardian");
     for (int sig : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE})
         ::signal(sig, SIG_IGN);
     int null = ::open("/dev/null", O_RDWR);

@@ -204,7 +204,7 @@ private:
 
     std::string owner_of(const Subject& subject, std::uint64_t futex);
     const LiveThread* by_own_number(const Subject& subject, int tid);
-    std::vector<HeldSocket> sockets_of_run();
+    const std::vector<HeldSocket>& sockets_of_run();
     bool has_unbounded_helpers(std::string& what);
 
     const std::vector<LiveThread>& threads_;
@@ -213,6 +213,7 @@ private:
     const std::set<pid_t> pids_;
     Outsiders outsiders_;
     std::optional<std::vector<HeldSocket>> sockets_;
+    std::map<std::string, const LiveThread*> own_numbers_;
 };
 
 // Number of a thread or process as its own PID namespace has it.
@@ -267,10 +268,17 @@ bool Case::has_unbounded_helpers(std::string& what) {
             return true;
         }
     }
+    std::set<pid_t> seen; // threads of a process share their descriptors, as a rule
     for (const LiveThread& thread : threads_) {
+        if (seen.contains(thread.pid))
+            continue;
         std::string fds = proc_ + "/" + std::to_string(thread.pid) + "/task/" +
                           std::to_string(thread.tid) + "/fd";
-        for (int fd : numbers_in(fds).value_or(std::vector<int>())) {
+        auto numbers = numbers_in(fds);
+        if (!numbers || numbers->empty())
+            continue; // it has ended; another one may live
+        seen.insert(thread.pid);
+        for (int fd : *numbers) {
             if (read_link(fds + "/" + std::to_string(fd)) == "anon_inode:[io_uring]") {
                 what = "process " + std::to_string(thread.pid) + " uses io_uring";
                 return true;
@@ -476,15 +484,17 @@ Wait Case::futexes(const Subject& subject, std::uint64_t address, std::uint64_t 
 }
 
 const LiveThread* Case::by_own_number(const Subject& subject, int tid) {
-    std::string wanted = std::to_string(tid);
-    for (const LiveThread& thread : threads_) {
-        auto status = read_text(proc_ + "/" + std::to_string(thread.pid) + "/task/" +
-                                std::to_string(thread.tid) + "/status");
-        if (status && &thread != &subject.thread &&
-            own_number(*status, "NSpid", thread.tid) == wanted)
-            return &thread;
+    if (own_numbers_.empty()) {
+        for (const LiveThread& thread : threads_) {
+            auto status = read_text(proc_ + "/" + std::to_string(thread.pid) + "/task/" +
+                                    std::to_string(thread.tid) + "/status");
+            if (status)
+                own_numbers_.emplace(own_number(*status, "NSpid", thread.tid), &thread);
+        }
     }
-    return nullptr;
+    auto found = own_numbers_.find(std::to_string(tid));
+    return found != own_numbers_.end() && found->second != &subject.thread ? found->second
+                                                                           : nullptr;
 }
 
 // glibc's mutexes keep the owner's thread number 8 bytes behind the word that is waited on, which
@@ -580,7 +590,7 @@ Wait Case::pidfd(const Subject& subject, int fd) {
     return inside("the end of a process (pidfd " + std::to_string(fd) + ")");
 }
 
-std::vector<HeldSocket> Case::sockets_of_run() {
+const std::vector<HeldSocket>& Case::sockets_of_run() {
     if (!sockets_) {
         sockets_.emplace();
         for (pid_t pid : pids_) {
@@ -620,7 +630,7 @@ Wait Case::socket(const Subject& subject, int fd, const std::string& link) {
     if (outsiders_.hold(link))
         return outside("a socket shared with processes outside" + name);
 
-    auto held = sockets_of_run();
+    const auto& held = sockets_of_run();
     if (info->domain == AF_UNIX) {
         // Anybody may send to a named one that is not connection-oriented.
         if (info->type == SOCK_DGRAM && !info->local.empty())
@@ -635,7 +645,7 @@ Wait Case::socket(const Subject& subject, int fd, const std::string& link) {
         }
         if (info->peer_pid && pids_.contains(*info->peer_pid))
             return inside("a local socket" + name);
-        return outside("a local socket whose other end is unknown" + name);
+        return outside("a local socket whose other end is unknown, perhaps outside" + name);
     }
     bool stream = info->type == SOCK_STREAM || info->type == SOCK_SEQPACKET;
     if ((info->domain == AF_INET || info->domain == AF_INET6) && stream && !info->local.empty() &&

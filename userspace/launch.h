@@ -58,7 +58,8 @@ public:
     // 1 was killed from outside, that is SIGKILL.
     std::optional<int> wait_status();
 
-    // Kills all processes of the run; returns when none is left. Idempotent.
+    // Kills all processes of the run; returns when none is left. Idempotent. The cgroup may be
+    // "populated" for a moment longer.
     Status kill_all();
 
 private:

@@ -859,6 +859,24 @@ TEST(Judge, FutexInASharedFile) {
     ::unlink(path);
 }
 
+TEST(Judge, ManyThreads) {
+    Blocked blocked([](const Ready& ready) {
+        static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        pthread_mutex_lock(&mutex);
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 300; i++)
+            threads.emplace_back([] { pthread_mutex_lock(&mutex); });
+        ready();
+        threads[0].join();
+    });
+    auto begin = std::chrono::steady_clock::now();
+    Verdict verdict = blocked.verdict();
+    auto elapsed = std::chrono::steady_clock::now() - begin;
+    EXPECT_TRUE(verdict.deadlock) << verdict.reason;
+    EXPECT_EQ(verdict.lines.size(), 301u);
+    EXPECT_LT(elapsed, std::chrono::seconds(10));
+}
+
 TEST(Judge, NobodyIsAlive) {
     LiveInspector inspector;
     EXPECT_FALSE(judge({}, false, inspector).deadlock);

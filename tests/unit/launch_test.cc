@@ -83,7 +83,7 @@ protected:
         }
         output.status = wait(*process);
         EXPECT_TRUE(process->kill_all());
-        EXPECT_FALSE(*cgroup_->populated());
+        EXPECT_TRUE(*cgroup_->wait_empty(10s));
         output.out = text_of(out_);
         output.err = text_of(err_);
         return output;
@@ -218,7 +218,7 @@ TEST_F(Launch, OrphansDieWithTheRun) {
     EXPECT_EQ(wait(*process), 0);
     EXPECT_TRUE(*cgroup_->populated());
     EXPECT_TRUE(process->kill_all());
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
 }
 
 TEST_F(Launch, DestructorEndsARunThatIsUnderWay) {
@@ -233,11 +233,11 @@ TEST_F(Launch, DestructorEndsARunThatIsUnderWay) {
         ASSERT_TRUE(process->release());
         EXPECT_FALSE(process->wait_status());
     }
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
     {
         auto never_released = prepare(*launcher);
     }
-    EXPECT_FALSE(*cgroup_->populated());
+    EXPECT_TRUE(*cgroup_->wait_empty(10s));
     EXPECT_EQ(run({"true"}).status, 0);
 }
 
@@ -403,6 +403,43 @@ TEST_F(Launch, DeathOfTheController) {
     ASSERT_EQ(::waitpid(controller, nullptr, 0), controller);
     EXPECT_TRUE(*cgroup_->wait_empty(10s));
     ::close(ends[0]);
+}
+
+// Killed at any moment, the controller leaves nothing: neither processes nor groups.
+TEST_F(Launch, DeathAtAnyMoment) {
+    std::string name = "pctctl-death-" + std::to_string(::getpid());
+    std::string top = cgroup_->mount() + "/" + name;
+    options_.command = {"sh", "-c", "sleep 0.01 & (setsid sleep 1000 &) ; wait"};
+    options_.slots = 2;
+    unsigned seed = 1;
+    for (int i = 0; i < 30; i++) {
+        pid_t controller = ::fork();
+        ASSERT_GE(controller, 0);
+        if (controller == 0) {
+            auto guardian = Guardian::start();
+            auto launcher = Launcher::create(options_);
+            auto group = Cgroup::create(name, &*guardian);
+            for (unsigned round = 0;; round++) {
+                auto child = group->child("job-" + std::to_string(round % 3));
+                auto process = launcher->prepare(round % 2, child->fd(), out_.get(), err_.get());
+                if (!process || !process->release())
+                    ::_exit(1);
+                wait(*process);
+                (void)process->kill_all();
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(::rand_r(&seed) % 100000));
+        ::kill(controller, SIGKILL);
+        int status = 0;
+        ASSERT_EQ(::waitpid(controller, &status, 0), controller);
+        EXPECT_EQ(status, SIGKILL) << "ended by itself";
+        bool gone = false;
+        for (int j = 0; j < 3000 && !gone; j++) {
+            gone = !std::filesystem::exists(top);
+            std::this_thread::sleep_for(10ms);
+        }
+        ASSERT_TRUE(gone) << "round " << i;
+    }
 }
 
 TEST_F(Launch, DeathOfTheZygote) {

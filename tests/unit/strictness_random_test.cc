@@ -412,7 +412,7 @@ private:
     std::vector<pct_witness_record> records_;
 };
 
-constexpr std::uint32_t kHistories = 400;
+constexpr std::uint32_t kHistories = 150;
 
 TEST(StrictnessRandom, CorrectHistoriesHaveNoViolation) {
     std::uint64_t steps = 0;
