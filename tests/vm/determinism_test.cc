@@ -23,7 +23,7 @@ TEST_P(Determinism, OneSeedGivesOneOrder) {
     // Change points among the first 0x20 steps, which all programs but the smallest have.
     const Call call =
         pctctl({"replay", "--seed", "000000205eed5eed5eed5eed", "--times", std::to_string(times),
-                "--depth", "3", "--jobs", "2", "--timeout", "30", "--", animal.path()},
+                "--depth", "3", "--jobs", animal.jobs(), "--timeout", "30", "--", animal.path()},
                std::chrono::seconds(long_tests() ? 7200 : 200));
     ASSERT_TRUE(call.reported) << call;
     const std::vector<RunResult>& results = call.summary.results;

@@ -207,9 +207,11 @@ TEST_F(Input, ProgramChangesItsSchedulingPolicy) {
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
     EXPECT_EQ(3U, call.summary.threads) << call;
-    for (const RunResult& run : call.summary.results) { // still controlled: all steps are seen
+    // Still controlled: all its steps are seen, 2 creations, 20 lockings and unlockings, 2 joins. A
+    // thread created with a policy may wait for its creator, which is one more.
+    for (const RunResult& run : call.summary.results) {
         EXPECT_EQ(3U, run.threads);
-        EXPECT_EQ(call.summary.steps, run.steps) << "run " << run.number;
+        EXPECT_GE(run.steps, 24U) << "run " << run.number;
     }
     const Call again = pctctl({"replay", "--seed", "0000001000000000deadbeef", "--times", "5", "--",
                                built("programs/changes_policy")});
