@@ -41,8 +41,8 @@ bool wait_for_scheduler(seconds limit = seconds(20)) {
 
 // A campaign that does not end by itself.
 Arguments endless(const std::string& program, const std::string& out, const Arguments& more) {
-    Arguments argv = {built("pctctl"), "--runs", "1000000", "--keep-going", "--seed", "5", "--out",
-                      out};
+    Arguments argv = {built("pctctl"), "--runs", "1000000", "--keep-going",
+                      "--seed",        "5",      "--out",   out};
     argv.insert(argv.end(), more.begin(), more.end());
     argv.insert(argv.end(), {"--", built(program)});
     return argv;

@@ -24,12 +24,12 @@ constexpr int kOrders = 6;      // permutations of three
 
 enum Who : std::size_t { main_thread, thread_a, thread_b };
 
-const std::array<std::uint64_t, 3> kIdentity = {
-    PCT_ROOT_IDENTITY, pct_child_identity(PCT_ROOT_IDENTITY, 1),
-    pct_child_identity(PCT_ROOT_IDENTITY, 2)};
+const std::array<std::uint64_t, 3> kIdentity = {PCT_ROOT_IDENTITY,
+                                                pct_child_identity(PCT_ROOT_IDENTITY, 1),
+                                                pct_child_identity(PCT_ROOT_IDENTITY, 2)};
 
 struct Choices {
-    std::array<std::uint64_t, 3> priority{};    // M, A, B
+    std::array<std::uint64_t, 3> priority{};       // M, A, B
     std::map<std::uint64_t, std::uint64_t> change; // step of the program -> new priority
 };
 
@@ -62,8 +62,8 @@ private:
         std::size_t next = 0;
         std::uint64_t priority = 0;
         bool exists = false;
-        bool arrived = false;    // at the step `next`, which has been counted
-        bool to_append = false;  // the step `next` is over, its letter is not yet written
+        bool arrived = false;   // at the step `next`, which has been counted
+        bool to_append = false; // the step `next` is over, its letter is not yet written
         bool ended() const { return exists && next == program.size(); }
     };
 
@@ -186,7 +186,7 @@ unsigned runs_to_meet_all(std::uint64_t campaign_seed, unsigned most) {
 }
 
 Call campaign(std::uint64_t seed, unsigned runs, const Arguments& more) {
-    Arguments arguments = {"-v",     "--seed",       std::to_string(seed), "--runs", std::to_string(runs),
+    Arguments arguments = {"-v",     "--seed", std::to_string(seed), "--runs", std::to_string(runs),
                            "--jobs", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {"--", built("zoo/exact3")});
@@ -247,8 +247,8 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
 TEST(Exact, SeveralChangePoints) {
     const unsigned runs = long_tests() ? 3000 : 60;
     for (const unsigned depth : {3U, 5U}) {
-        const Call call = campaign(depth, runs,
-                                   {"--points", "pthread", "--depth", std::to_string(depth)});
+        const Call call =
+            campaign(depth, runs, {"--points", "pthread", "--depth", std::to_string(depth)});
         ASSERT_EQ(0, call.status) << call;
         const std::vector<std::string> letters = printed(call.out);
         ASSERT_EQ(runs, letters.size()) << call;
@@ -291,8 +291,7 @@ TEST(Exact, Replays) {
         char seed[25];
         std::snprintf(seed, sizeof(seed), "%08x%016llx", kSteps,
                       static_cast<unsigned long long>(stream * 0x9e3779b97f4a7c15));
-        const Order expected =
-            Simulator(*choices(stream * 0x9e3779b97f4a7c15, kSteps, 2)).run();
+        const Order expected = Simulator(*choices(stream * 0x9e3779b97f4a7c15, kSteps, 2)).run();
         const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
                                   "2", "--times", "3", "--", built("zoo/exact3")});
         ASSERT_EQ(0, call.status) << call;

@@ -40,7 +40,8 @@ std::string descriptor_contents(int fd) {
     std::string text(static_cast<std::size_t>(std::max<off_t>(0, ::lseek(fd, 0, SEEK_END))), '\0');
     std::size_t got = 0;
     while (got < text.size()) {
-        const ssize_t n = ::pread(fd, text.data() + got, text.size() - got, static_cast<off_t>(got));
+        const ssize_t n =
+            ::pread(fd, text.data() + got, text.size() - got, static_cast<off_t>(got));
         if (n <= 0)
             break;
         got += static_cast<std::size_t>(n);

@@ -58,7 +58,7 @@ struct Call {
     bool reported = false;   // there was JSON, and it had all the keys it has to have
     std::string json_defect; // what it lacked
     Summary summary;
-    std::string command;     // for messages
+    std::string command; // for messages
 };
 std::ostream& operator<<(std::ostream& stream, const Call& call);
 
@@ -123,7 +123,9 @@ std::vector<Animal> zoo();
 Animal animal(std::string_view name);
 
 // Name of a parameterized test.
-template <typename Info> std::string name_of(const Info& info) { return info.param.name; }
+template <typename Info> std::string name_of(const Info& info) {
+    return info.param.name;
+}
 
 struct Interval {
     double low = 0;

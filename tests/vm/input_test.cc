@@ -175,7 +175,8 @@ TEST_F(Input, ProgramClosesItsOutput) {
 
 TEST_F(Input, ProgramKillsItsParent) {
     for (const int signal : {SIGKILL, SIGTERM, SIGSTOP}) {
-        Arguments arguments = with({"--runs", "5", "--timeout", "10"}, built("programs/kills_parent"));
+        Arguments arguments =
+            with({"--runs", "5", "--timeout", "10"}, built("programs/kills_parent"));
         arguments.push_back(std::to_string(signal));
         const Call call = pctctl(arguments);
         EXPECT_EQ(0, call.status) << call;
@@ -185,8 +186,9 @@ TEST_F(Input, ProgramKillsItsParent) {
 }
 
 TEST_F(Input, ProgramForksWithoutEnd) {
-    const Call call = pctctl(with({"--runs", "2", "--keep-going", "--pids-limit", "64", "--timeout", "5"},
-                                  built("programs/fork_bomb")));
+    const Call call =
+        pctctl(with({"--runs", "2", "--keep-going", "--pids-limit", "64", "--timeout", "5"},
+                    built("programs/fork_bomb")));
     EXPECT_EQ(1, call.status) << call;
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(2U, call.summary.runs_done) << call;
@@ -200,9 +202,9 @@ TEST_F(Input, ProgramForksWithoutEnd) {
 }
 
 TEST_F(Input, ProgramChangesItsSchedulingPolicy) {
-    const Call call = pctctl(with({"--runs", "20", "--keep-going", "--verify", "--seed", "2",
-                                   "--depth", "3", "--jobs", "2"},
-                                  built("programs/changes_policy")));
+    const Call call = pctctl(with(
+        {"--runs", "20", "--keep-going", "--verify", "--seed", "2", "--depth", "3", "--jobs", "2"},
+        built("programs/changes_policy")));
     EXPECT_EQ(0, call.status) << call;
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;

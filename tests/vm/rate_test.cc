@@ -24,8 +24,9 @@ std::ostream& operator<<(std::ostream& stream, const Case& one) {
 // out, and of the impossible ones all but one.
 std::vector<Case> cases() {
     const std::vector<std::string> sample = {
-        "rate_d1_two_1",   "rate_d1_four_1", "rate_d1_order_1",  "rate_d2_fork_2", "rate_d2_three_2",
-        "rate_d2_tight_2", "rate_d2_window_2", "rate_d3_window_2", "rate_d3_window_3"};
+        "rate_d1_two_1",    "rate_d1_four_1",   "rate_d1_order_1",
+        "rate_d2_fork_2",   "rate_d2_three_2",  "rate_d2_tight_2",
+        "rate_d2_window_2", "rate_d3_window_2", "rate_d3_window_3"};
     std::vector<Case> all;
     for (const Animal& animal : zoo())
         for (const Rate& rate : animal.rates) {
@@ -73,9 +74,9 @@ TEST_P(Rates, AreThoseComputedByHand) {
     const double p = rate->at(static_cast<double>(k));
     const Interval wide = clopper_pearson(failures, trials, 0.999);
     const Interval interval = clopper_pearson(failures, trials, 0.99);
-    std::cout << name << ": " << failures << " of " << trials << " runs failed, n = "
-              << animal.threads << ", k = " << k << ", 99 % interval " << interval.low << " to "
-              << interval.high << ", exact " << p << "\n";
+    std::cout << name << ": " << failures << " of " << trials
+              << " runs failed, n = " << animal.threads << ", k = " << k << ", 99 % interval "
+              << interval.low << " to " << interval.high << ", exact " << p << "\n";
     EXPECT_LE(wide.low, p);
     EXPECT_GE(wide.high, p);
     if (p == 0) {

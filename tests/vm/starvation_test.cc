@@ -13,11 +13,11 @@ namespace {
 TEST(Starvation, FiftyThreadsExecuteNothing) {
     const int seconds = long_tests() ? 65 : 8;
     const int threads = 51;
-    const Call call =
-        pctctl({"-v", "--spin-limit", "0", "--depth", "1", "--seed", "1", "--runs",
-                long_tests() ? "3" : "1", "--keep-going", "--timeout", std::to_string(3 * seconds + 60),
-                "--", built("programs/starve"), std::to_string(seconds), std::to_string(threads)},
-               std::chrono::seconds(10 * seconds + 200));
+    const Call call = pctctl({"-v", "--spin-limit", "0", "--depth", "1", "--seed", "1", "--runs",
+                              long_tests() ? "3" : "1", "--keep-going", "--timeout",
+                              std::to_string(3 * seconds + 60), "--", built("programs/starve"),
+                              std::to_string(seconds), std::to_string(threads)},
+                             std::chrono::seconds(10 * seconds + 200));
     EXPECT_EQ(0, call.status) << call; // 3: ejected; 1: something moved
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.failures) << call;

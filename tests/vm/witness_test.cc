@@ -31,7 +31,8 @@ TEST_P(Witness, SeesNoViolation) {
     ASSERT_GE(::sysconf(_SC_NPROCESSORS_ONLN), 2) << "one CPU proves nothing";
     const Animal& animal = GetParam();
     const std::string runs = long_tests() ? "200" : "16";
-    const Call call = pctctl({"--verify", "--seed", "71", "--runs", runs, "--keep-going", "--jobs", animal.jobs(), "--depth", "3", "--", animal.path()},
+    const Call call = pctctl({"--verify", "--seed", "71", "--runs", runs, "--keep-going", "--jobs",
+                              animal.jobs(), "--depth", "3", "--", animal.path()},
                              std::chrono::seconds(long_tests() ? 3600 : 200));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(std::stoul(runs), call.summary.runs_done) << call;

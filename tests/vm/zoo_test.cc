@@ -23,8 +23,8 @@ TEST_P(Bug, IsFoundWithinTheRunsTheBoundAllows) {
     const Animal& bug = GetParam();
     // More than any needs; the search ends at the first failure.
     const Call call =
-        pctctl({"--seed", "20231", "--runs", "40000", "--jobs", bug.jobs(), "--timeout", "30", "--depth",
-                std::to_string(bug.depth), "--points", bug.points, "--", bug.path()},
+        pctctl({"--seed", "20231", "--runs", "40000", "--jobs", bug.jobs(), "--timeout", "30",
+                "--depth", std::to_string(bug.depth), "--points", bug.points, "--", bug.path()},
                std::chrono::seconds(600));
     ASSERT_EQ(1, call.status) << call;
     ASSERT_TRUE(call.reported) << call;
@@ -52,7 +52,8 @@ TEST_P(Bug, IsFoundWithinTheRunsTheBoundAllows) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, Bug, testing::ValuesIn(chosen(true)), name_of<testing::TestParamInfo<Animal>>);
+INSTANTIATE_TEST_SUITE_P(Zoo, Bug, testing::ValuesIn(chosen(true)),
+                         name_of<testing::TestParamInfo<Animal>>);
 
 class Healthy : public testing::TestWithParam<Animal> {};
 
@@ -65,9 +66,9 @@ bool slow(const Animal& animal) {
 TEST_P(Healthy, NeverFails) {
     const Animal& healthy = GetParam();
     const char* runs = long_tests() || !slow(healthy) ? "200" : healthy.heavy() ? "4" : "10";
-    const Call call =
-        pctctl({"--seed", "20232", "--runs", runs, "--keep-going", "--jobs", healthy.jobs(), "--", healthy.path()},
-               std::chrono::seconds(long_tests() ? 3600 : 200));
+    const Call call = pctctl({"--seed", "20232", "--runs", runs, "--keep-going", "--jobs",
+                              healthy.jobs(), "--", healthy.path()},
+                             std::chrono::seconds(long_tests() ? 3600 : 200));
     EXPECT_EQ(0, call.status) << call;
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.failures) << call;
