@@ -48,7 +48,6 @@ struct pct_thread {
     __u32 ordinal;  /* among the creator's children */
     __u32 children;
     __u32 op_point;
-    __u32 op_calls_back;
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
     __u32 lock_wait; /* waits for a lock inside the kernel */

@@ -225,7 +225,7 @@ static bool inside_operation(struct pct_thread *t, __u64 sp)
 {
     __u64 value = 0;
 
-    if (!t->op_sp || t->op_calls_back)
+    if (!t->op_sp)
         return false;
     if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void *)t->op_sp) &&
         value == t->op_return)
@@ -268,7 +268,10 @@ int on_libc_point(struct pt_regs *regs)
     if (ret >= t->loader_start && ret < t->loader_end)
         return 0;
 
-    /* Called from within libc by an operation that has been counted, or reached by its tail call. */
+    /*
+     * Called from within libc by an operation that has been counted, or reached by its tail call. What
+     * an operation calls back (once, exit) is called from within libc, but its own calls are not.
+     */
     if (inside_operation(t, sp)) {
         if (sp < t->op_sp && ret >= t->lib_start && ret < t->lib_end)
             return 0;
@@ -281,7 +284,6 @@ int on_libc_point(struct pt_regs *regs)
     t->op_sp = sp;
     t->op_return = ret;
     t->op_point = point;
-    t->op_calls_back = traits & PCT_POINT_CALLS_BACK;
     t->lib_start = base + object->text_start;
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;

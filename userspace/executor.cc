@@ -356,9 +356,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
 // Kills what is left of a run and waits until the scheduler has seen the last of it.
 Status KernelExecutor::bury(unsigned slot, Process& process) {
+    // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
     if (Status s = process.kill_all(); !s)
-        return s;
-    if (Status s = group(slot).kill(); !s)
         return s;
     const auto patience = Clock::now() + BURIAL;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {

@@ -21,11 +21,10 @@
 /* Traits of a point. */
 #define PCT_POINT_STEP 1u         /* it is a step */
 #define PCT_POINT_POLLS 2u        /* may fail and be tried again: a sign of no progress when repeated */
-#define PCT_POINT_CALLS_BACK 4u   /* runs the program's code inside, whose points count */
-#define PCT_POINT_IF_SHARED 8u    /* mmap: only with MAP_SHARED and not anonymous-private */
-#define PCT_POINT_IF_LOCK 16u     /* fcntl: only the record-lock commands */
-#define PCT_POINT_ZERO_FAILS 32u  /* a system call that says "not yet" by returning 0 */
-#define PCT_POINT_YIELD 64u       /* says itself that it makes no progress */
+#define PCT_POINT_IF_SHARED 4u    /* mmap: only with MAP_SHARED and not anonymous-private */
+#define PCT_POINT_IF_LOCK 8u     /* fcntl: only the record-lock commands */
+#define PCT_POINT_ZERO_FAILS 16u  /* a system call that says "not yet" by returning 0 */
+#define PCT_POINT_YIELD 32u       /* says itself that it makes no progress */
 
 /* X(symbol, traits); a symbol absent from a libc is skipped, aliases of one address count once. */
 #define PCT_LIBC_POINTS(X)                                                                         \
@@ -57,13 +56,13 @@
     X(sem_timedwait, 0)                                                                            \
     X(sem_clockwait, 0)                                                                            \
     X(sem_post, 0)                                                                                 \
-    X(pthread_once, PCT_POINT_CALLS_BACK)                                                          \
+    X(pthread_once, 0)                                                                             \
     X(pthread_create, 0)                                                                           \
     X(pthread_join, 0)                                                                             \
     X(pthread_tryjoin_np, PCT_POINT_POLLS)                                                         \
     X(pthread_timedjoin_np, 0)                                                                     \
     X(pthread_clockjoin_np, 0)                                                                     \
-    X(pthread_exit, PCT_POINT_CALLS_BACK)                                                          \
+    X(pthread_exit, 0)                                                                             \
     X(mtx_lock, 0)                                                                                 \
     X(mtx_trylock, PCT_POINT_POLLS)                                                                \
     X(mtx_timedlock, 0)                                                                            \
@@ -72,10 +71,10 @@
     X(cnd_timedwait, 0)                                                                            \
     X(cnd_signal, 0)                                                                               \
     X(cnd_broadcast, 0)                                                                            \
-    X(call_once, PCT_POINT_CALLS_BACK)                                                             \
+    X(call_once, 0)                                                                                \
     X(thrd_create, 0)                                                                              \
     X(thrd_join, 0)                                                                                \
-    X(thrd_exit, PCT_POINT_CALLS_BACK)                                                             \
+    X(thrd_exit, 0)                                                                                \
     X(pthread_mutex_destroy, 0)                                                                    \
     X(pthread_cond_destroy, 0)                                                                     \
     X(pthread_barrier_destroy, 0)                                                                  \
