@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -21,6 +22,7 @@
 #include "private_libc.h"
 #include "roster.h"
 #include "strictness.h"
+#include "text.h"
 #include "witness.h"
 
 namespace pctctl {
@@ -116,6 +118,7 @@ class KernelExecutor : public Executor {
 public:
     static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
+    void cancel() override { cancelled_ = true; }
 
 private:
     // A run under way, as seen from here.
@@ -148,6 +151,7 @@ private:
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
     std::vector<int> cpus_;
+    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
     std::vector<Cgroup> slots_; // with jobs > 1
@@ -261,7 +265,6 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.depth = options_.depth;
     if (plan.seed.k > 0)
         for (unsigned i = 1; i < options_.depth; ++i)
             config.change_points[config.nr_change_points++] =
@@ -328,6 +331,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         hear(run);
         if (std::optional<std::string> reason = kernel_->ejected())
             return Error::environment(*reason);
+        if (cancelled_)
+            return Error::environment("the run was cancelled");
 
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
@@ -357,9 +362,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
 // Kills what is left of a run and waits until the scheduler has seen the last of it.
 Status KernelExecutor::bury(unsigned slot, Process& process) {
+    // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
     if (Status s = process.kill_all(); !s)
-        return s;
-    if (Status s = group(slot).kill(); !s)
         return s;
     const auto patience = Clock::now() + BURIAL;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {

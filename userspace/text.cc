@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -137,6 +138,11 @@ std::string duration_text(double seconds) {
 
 std::string counted(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string signal_name(int signal) {
+    const char* abbreviation = ::sigabbrev_np(signal);
+    return abbreviation ? std::string("SIG") + abbreviation : fmt::format("signal {}", signal);
 }
 
 std::string at_least(double value) {
