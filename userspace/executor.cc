@@ -209,6 +209,8 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
         Result<PrivateFile> own = PrivateFile::copy(program->path);
         if (!own)
             return own.error();
+        if (Status s = own->close_for_writing(); !s)
+            return s.error();
         self->program_.emplace(std::move(*own));
         load.objects.push_back(
             {self->program_->probe_path(), self->program_->fd(), program->points});
@@ -267,9 +269,8 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
         for (unsigned i = 1; i < options_.depth; ++i)
             config.change_points[config.nr_change_points++] =
                 pct_change_point(plan.seed.stream, i, plan.seed.k);
-    std::stable_sort(
-        config.change_points, config.change_points + config.nr_change_points,
-        [](const auto& a, const auto& b) { return a.step < b.step; });
+    std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
     return config;
 }
 
@@ -301,8 +302,8 @@ KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_st
     if (std::string killed = run.roster.fatal_signal(); !killed.empty())
         return {Outcome::signal, std::move(killed)};
     if (WIFSIGNALED(wait_status))
-        return {Outcome::signal, "the main process was killed by " +
-                                     signal_name(WTERMSIG(wait_status))};
+        return {Outcome::signal,
+                "the main process was killed by " + signal_name(WTERMSIG(wait_status))};
     if (WEXITSTATUS(wait_status) != 0)
         return {Outcome::exit, "exit status " + std::to_string(WEXITSTATUS(wait_status))};
     return {};
@@ -337,8 +338,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const pct_run_state now = kernel_->snapshot(run.slot);
         if (status && !main_ended)
             main_ended = Clock::now();
-        if (main_ended && (now.alive == 0 || now.runnable == 0 ||
-                           Clock::now() - *main_ended > REST_OF_RUN)) {
+        if (main_ended &&
+            (now.alive == 0 || now.runnable == 0 || Clock::now() - *main_ended > REST_OF_RUN)) {
             hear(run);
             return ending_of(run, *status);
         }
@@ -383,7 +384,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
                                   errno_text(errno));
 
     const auto start = Clock::now();
-    
+
     Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out.get(), err.get());
     if (!process)
         return process.error();
@@ -444,8 +445,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         if (state.lost_events)
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
-        StrictnessReport report =
-            check_strictness({plan.seed, options_.depth, run.log, *records});
+        StrictnessReport report = check_strictness({plan.seed, options_.depth, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }
