@@ -20,7 +20,8 @@
 #define ENOMEM 12
 #define EINVAL 22
 
-#define PCT_NR_SITES 8
+/* Scheduling policy of all threads of all runs. */
+#define SCHED_EXT 7
 
 /* A thread of a run. Lives with its task; only the thread itself and the callbacks about it write. */
 struct pct_thread {
@@ -36,12 +37,11 @@ struct pct_thread {
     __u64 syscall_end;
     __u64 loader_start; /* text of the dynamic loader, whose locks are no steps; 0: none known */
     __u64 loader_end;
+    __u64 lock;      /* lock inside the kernel that it waits for, 0: none */
     __u64 poll_site; /* place of the last polling operation, and failures in a row there */
     __u64 poll_count;
     __u64 yield_count;
-    __u64 loop_count; /* steps in a row at places in sites[] */
-    __u64 sites[PCT_NR_SITES];
-    __u32 next_site;
+    __u64 loop_count; /* steps in a row without blocking */
     __u32 slot;
     __u32 index;    /* in order of creation */
     __u32 parent;   /* its creator's index */
@@ -50,7 +50,6 @@ struct pct_thread {
     __u32 op_point;
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
-    __u32 lock_wait; /* waits for a lock inside the kernel */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
 };
 
@@ -126,7 +125,7 @@ static __always_inline __u64 queue_key(const struct pct_thread *t)
  */
 static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 slot)
 {
-    __u64 best = st->held_pid ? st->held_priority : 0;
+    __u64 best = st->held ? st->held_priority : 0;
     struct task_struct *p;
 
     bpf_rcu_read_lock();

@@ -11,9 +11,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int give_way(void)
 {
-    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-    struct pct_run_state *st = t ? state_of(t->slot) : NULL;
+    struct task_struct *p = bpf_get_current_task_btf();
+    struct pct_run_state *st;
+    struct pct_thread *t;
 
+    if (p->policy != SCHED_EXT)
+        return 0;
+    t = bpf_task_storage_get(&threads, p, NULL, 0);
+    st = t ? state_of(t->slot) : NULL;
     if (st && t->priority < best_other(st, t->slot))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     return 0;

@@ -5,7 +5,7 @@
  * Each run has a queue ordered by priority and an owner, the one thread that may execute. A thread is
  * either blocked, waiting in its run's queue, or the owner; the owner is chosen in ops.dispatch and
  * gives up in ops.stopping, whatever the reason. So "at most one thread of a run executes" is the
- * invariant on pct_run_state.owner_pid, and "the one of highest priority" is decided in a single
+ * invariant on pct_run_state.owner, and "the one of highest priority" is decided in a single
  * place, dispatch_run().
  *
  * Priorities change only while their thread executes: at steps (libc operations by uprobe, system
@@ -96,9 +96,25 @@ static __always_inline bool actor_of(struct task_struct *p, struct actor *a)
     return a->cfg && a->st && a->cfg->id == a->t->run;
 }
 
-static __always_inline bool release(struct pct_run_state *st, __s32 pid)
+static __always_inline bool owns(const struct actor *a)
 {
-    return __sync_val_compare_and_swap(&st->owner_pid, pid, 0) == pid;
+    return (__u32)a->st->owner == a->t->index + 1;
+}
+
+static __always_inline void release(struct actor *a)
+{
+    __u64 owner = a->st->owner;
+
+    if ((__u32)owner == a->t->index + 1)
+        __sync_val_compare_and_swap(&a->st->owner, owner, 0);
+}
+
+/* The same for the current task. Quick for all tasks of the machine that are none of ours. */
+static __always_inline bool current_actor(struct actor *a)
+{
+    struct task_struct *p = bpf_get_current_task_btf();
+
+    return p->policy == SCHED_EXT && actor_of(p, a);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -137,7 +153,7 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
     struct pct_thread *t = a->t;
 
     t->priority = pct_demoted_priority(++a->st->demote_floor);
-    if (a->st->owner_pid == a->p->pid)
+    if (owns(a))
         a->st->owner_priority = t->priority;
     a->st->demotions[why & 7]++;
     t->yield_count = 0;
@@ -147,31 +163,12 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
         report(a, PCT_EVENT_PRIORITY, 0, why, 0);
 }
 
-/* Is the place of this step one of the thread's last few? Counts such steps in a row. */
-static void note_site(struct pct_thread *t, __u64 site)
-{
-    bool known = false;
-    int i;
-
-    for (i = 0; i < PCT_NR_SITES; i++)
-        if (t->sites[i] == site)
-            known = true;
-    if (known) {
-        t->loop_count++;
-        return;
-    }
-    t->loop_count = 0;
-    t->sites[t->next_site % PCT_NR_SITES] = site;
-    t->next_site++;
-}
-
 static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
 {
     struct pct_thread *t = a->t;
     enum pct_demotion sign = 0;
     __u64 count = 0;
 
-    note_site(t, site);
     if (traits & PCT_POINT_YIELD) {
         sign = PCT_DEMOTE_YIELD;
         count = ++t->yield_count;
@@ -185,7 +182,7 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
     }
     if (sign && pct_no_progress(a->cfg->seed, t->identity, sign, count))
         demote(a, sign);
-    else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_LOOP, t->loop_count))
+    else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_LOOP, ++t->loop_count))
         demote(a, PCT_DEMOTE_LOOP);
 }
 
@@ -234,6 +231,11 @@ static bool inside_operation(struct pct_thread *t, __u64 sp)
     return false;
 }
 
+static __always_inline bool is_c11(__u32 point)
+{
+    return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
+}
+
 /*
  * The point at which kick.bpf.c makes the current thread give way. It is called with preemption
  * disabled, so the thread leaves the CPU when that is enabled again.
@@ -254,7 +256,7 @@ int on_libc_point(struct pt_regs *regs)
     struct pct_thread *t;
     struct actor a;
 
-    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.st->started)
+    if (!current_actor(&a) || !a.st->started)
         return 0;
     t = a.t;
     cookie = bpf_get_attach_cookie(regs);
@@ -268,16 +270,10 @@ int on_libc_point(struct pt_regs *regs)
     if (ret >= t->loader_start && ret < t->loader_end)
         return 0;
 
-    /*
-     * Called from within libc by an operation that has been counted, or reached by its tail call. What
-     * an operation calls back (once, exit) is called from within libc, but its own calls are not.
-     */
-    if (inside_operation(t, sp)) {
-        if (sp < t->op_sp && ret >= t->lib_start && ret < t->lib_end)
-            return 0;
-        if (sp == t->op_sp && point != t->op_point)
-            return 0;
-    }
+    /* The C11 functions call their pthread twins, or jump to them; that is the same step. */
+    if (is_c11(t->op_point) && !is_c11(point) && inside_operation(t, sp) &&
+        (sp == t->op_sp || (ret >= t->lib_start && ret < t->lib_end)))
+        return 0;
 
     base = PT_REGS_IP(regs) - object->point_offset[point & (PCT_OBJECT_POINTS - 1)];
     traits = libc_traits[point & (PCT_OBJECT_POINTS - 1)];
@@ -333,7 +329,7 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
     struct actor a;
     __u32 traits;
 
-    if (!actor_of(bpf_get_current_task_btf(), &a))
+    if (!current_actor(&a))
         return 0;
     a.t->sysno = nr;
     a.t->polled = 0;
@@ -380,6 +376,7 @@ static __always_inline void start_program(struct actor *a)
     a->t->loader_start = loader_size ? loader_base(a->p) : 0;
     a->t->loader_end = a->t->loader_start + loader_size;
     a->st->started = 1;
+    report(a, PCT_EVENT_EXEC, 0, 0, 0);
 }
 
 /* A system call returns: a new program was executed, or a polling call failed and may go on for ever. */
@@ -390,7 +387,7 @@ int on_syscall_exit(struct trace_event_raw_sys_exit *call)
     struct actor a;
     __u64 site;
 
-    if (!actor_of(bpf_get_current_task_btf(), &a))
+    if (!current_actor(&a))
         return 0;
     if ((a.t->sysno == NR_EXECVE || a.t->sysno == NR_EXECVEAT) && call->ret == 0)
         start_program(&a);
@@ -411,22 +408,22 @@ int on_syscall_exit(struct trace_event_raw_sys_exit *call)
 /* ---- What the kernel is waiting for ---------------------------------------------------------- */
 
 SEC("tp/lock/contention_begin")
-int on_lock_wait(void *ctx)
+int on_lock_wait(struct trace_event_raw_contention_begin *wait)
 {
-    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+    struct actor a;
 
-    if (t)
-        t->lock_wait = 1;
+    if (current_actor(&a) && !a.t->lock) /* the outermost one: its own spinlocks contend too */
+        a.t->lock = (__u64)wait->lock_addr;
     return 0;
 }
 
 SEC("tp/lock/contention_end")
-int on_lock_got(void *ctx)
+int on_lock_got(struct trace_event_raw_contention_end *wait)
 {
-    struct pct_thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+    struct actor a;
 
-    if (t)
-        t->lock_wait = 0;
+    if (current_actor(&a) && a.t->lock == (__u64)wait->lock_addr)
+        a.t->lock = 0;
     return 0;
 }
 
@@ -440,7 +437,7 @@ static __always_inline bool kernel_wait(struct actor *a)
 {
     __u32 nr = a->t->sysno;
 
-    if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started || a->t->lock_wait)
+    if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started || a->t->lock)
         return false;
     if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
         return false;
@@ -478,30 +475,29 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
     s32 cpu = bpf_get_smp_processor_id();
     struct actor a;
     __u32 refreshed;
+    __u64 owner;
 
     if (!actor_of(p, &a)) {
         scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SLICE_NS, enq_flags);
         return;
     }
-    release(a.st, p->pid); /* it was chosen, but lost its CPU before it ran */
-    if (a.st->held_pid == p->pid)
-        a.st->held_pid = 0;
+    release(&a); /* it was chosen, but lost its CPU before it ran */
+    if (a.st->held == a.t->index + 1)
+        a.st->held = 0;
     refreshed = a.t->refresh;
     a.t->refresh = 0;
     scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS, queue_key(a.t), enq_flags);
-    if (refreshed)
-        return;
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into
-     * the queue and find it without p, so that CPU is asked to look again in any case.
+     * the queue and find it without p, so that CPU is asked to look again in any case. A thread that
+     * only passed through the CPU is known to be no better than the owner.
      */
-    if (!a.st->owner_pid)
+    owner = a.st->owner;
+    if (!owner)
         scx_bpf_kick_cpu(cpu_for(p, a.t->slot), 0);
-    else if (a.t->priority > a.st->owner_priority)
-        scx_bpf_kick_cpu(a.st->owner_cpu, SCX_KICK_PREEMPT);
-    else if (a.st->owner_cpu != cpu)
-        scx_bpf_kick_cpu(a.st->owner_cpu, 0);
+    else if ((!refreshed && a.t->priority > a.st->owner_priority) || (s32)(owner >> 32) != cpu)
+        scx_bpf_kick_cpu(owner >> 32, SCX_KICK_PREEMPT);
 }
 
 /* Is the run's last owner still on its way out of another CPU? */
@@ -529,7 +525,6 @@ static bool refresh_run(struct pct_run_state *st, __u32 slot)
     struct task_struct *p;
     bool moved = false;
 
-    st->refreshing = 0;
     st->last_refresh_ns = bpf_ktime_get_ns();
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
         struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
@@ -547,31 +542,35 @@ static bool refresh_run(struct pct_run_state *st, __u32 slot)
 
 /*
  * Choose the run's next owner for this CPU. prev is the current owner if that is on this CPU and
- * could go on. True: the CPU has a task to run.
+ * could go on. True: the CPU has a task to run. A global function, so that it is verified once and
+ * not for each slot.
  */
-static __always_inline bool dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev)
+__noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_trusted __arg_nullable)
 {
     struct pct_thread *prev_thread = prev ? bpf_task_storage_get(&threads, prev, NULL, 0) : NULL;
     struct pct_run_config *cfg = config_of(slot);
     struct pct_run_state *st = state_of(slot);
-    __s32 expected = prev ? prev->pid : 0;
     struct task_struct *p;
     bool keep = prev != NULL, found = false;
-    __u64 held;
+    __u64 held, expected, chosen;
 
-    if (!cfg || !st || !cfg->id || st->owner_pid != expected || !prev_thread != !prev)
+    if (!cfg || !st || !cfg->id || !prev_thread != !prev)
         return false;
-    if (st->refreshing && refresh_run(st, slot))
+    expected = prev_thread ? PCT_OWNER(prev_thread->index, cpu) : 0;
+    if (st->owner != expected)
+        return false;
+    if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
         return true;
 
-    held = st->held_pid ? st->held_priority : 0;
+    held = st->held ? st->held_priority : 0;
     if (prev_thread && prev_thread->priority < held)
         keep = false;
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 priority = PCT_PRIO_MAX - p->scx.dsq_vtime;
         s32 want;
 
-        if (prev_thread && prev_thread->priority >= priority)
+        if (!t || (prev_thread && prev_thread->priority >= priority))
             break;
         if (held > priority)
             break;
@@ -581,19 +580,19 @@ static __always_inline bool dispatch_run(s32 cpu, __u32 slot, struct task_struct
             scx_bpf_kick_cpu(want, 0);
             break;
         }
-        if (__sync_val_compare_and_swap(&st->owner_pid, expected, p->pid) != expected)
+        chosen = PCT_OWNER(t->index, cpu);
+        if (__sync_val_compare_and_swap(&st->owner, expected, chosen) != expected)
             break;
         st->owner_priority = priority;
-        st->owner_cpu = cpu;
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
         found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
         if (!found) { /* it left the queue just now: look again */
-            __sync_val_compare_and_swap(&st->owner_pid, p->pid, expected);
+            __sync_val_compare_and_swap(&st->owner, chosen, expected);
             scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         }
         break;
     }
-    if (keep)
+    if (keep && prev)
         prev->scx.slice = SLICE_NS;
     return found || keep;
 }
@@ -607,8 +606,7 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
 
     if (!last)
         return;
-    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) &&
-        a.st->owner_pid == prev->pid)
+    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) && owns(&a))
         prev_slot = a.t->slot;
     slot = *last;
     bpf_for(i, 0, nr_slots) {
@@ -631,7 +629,6 @@ void BPF_PROG(pct_running, struct task_struct *p)
 {
     s32 cpu = bpf_get_smp_processor_id();
     struct actor a;
-    __s32 owner;
 
     if (!actor_of(p, &a))
         return;
@@ -639,13 +636,13 @@ void BPF_PROG(pct_running, struct task_struct *p)
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
     }
-    owner = __sync_val_compare_and_swap(&a.st->owner_pid, 0, p->pid);
-    if (owner && owner != p->pid) {
+    /* without owner: its attributes were changed while it was running */
+    __sync_val_compare_and_swap(&a.st->owner, 0, PCT_OWNER(a.t->index, cpu));
+    if (!owns(&a)) {
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
     }
     a.st->owner_priority = a.t->priority;
-    a.st->owner_cpu = cpu;
     if (a.st->last_pid != p->pid)
         a.st->switches++;
     a.st->last_pid = p->pid;
@@ -662,13 +659,13 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         return;
     if (runnable)
         p->scx.slice = 0; /* whoever took the CPU, the thread goes back to its run's queue */
-    else if (a.st->owner_pid == p->pid && kernel_wait(&a) &&
-             (!a.st->held_pid || a.st->held_priority < a.t->priority)) {
+    else if (owns(&a) && kernel_wait(&a) &&
+             (!a.st->held || a.st->held_priority < a.t->priority)) {
         a.st->held_priority = a.t->priority;
         a.st->held_since_ns = bpf_ktime_get_ns();
-        a.st->held_pid = p->pid;
+        a.st->held = a.t->index + 1;
     }
-    release(a.st, p->pid);
+    release(&a);
 }
 
 OPS(runnable)
@@ -720,10 +717,8 @@ void BPF_PROG(pct_tick, struct task_struct *p)
         demote(&a, PCT_DEMOTE_SPIN);
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     }
-    if (now - a.st->last_refresh_ns > REFRESH_NS) {
-        a.st->refreshing = 1;
+    if (now - a.st->last_refresh_ns > REFRESH_NS)
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-    }
 }
 
 /* ---- Membership ------------------------------------------------------------------------------ */
@@ -772,18 +767,18 @@ void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *a
 
     if (!actor_of(p, &a))
         return;
-    release(a.st, p->pid);
+    release(&a);
     __sync_fetch_and_add(&a.st->alive, -1);
 }
 
 /* The controller makes a task the first thread of a run, before that enters SCHED_EXT. */
 SEC("syscall")
-int adopt(struct pct_slot_pid *args)
+int adopt(struct pct_call *args)
 {
     struct actor a;
     int err = -ESRCH;
 
-    a.p = bpf_task_from_pid(args->pid);
+    a.p = bpf_task_from_pid(args->value);
     if (!a.p)
         return err;
     err = join_run(&a, args->slot);
@@ -799,14 +794,15 @@ int adopt(struct pct_slot_pid *args)
 
 /* The run's holder of a kernel wait has not come back for long: let the others go on. */
 SEC("syscall")
-int break_hold(struct pct_slot_pid *args)
+int break_hold(struct pct_call *args)
 {
+    __u32 held = args->value;
     struct pct_run_config *cfg = config_of(args->slot);
     struct pct_run_state *st = state_of(args->slot);
 
     if (!cfg || !st)
         return -EINVAL;
-    if (__sync_val_compare_and_swap(&st->held_pid, args->pid, 0) == args->pid) {
+    if (held && __sync_val_compare_and_swap(&st->held, held, 0) == held) {
         st->hold_breaks++;
         scx_bpf_kick_cpu(cfg->home_cpu, SCX_KICK_PREEMPT);
     }
@@ -829,12 +825,12 @@ int on_signal(struct trace_event_raw_signal_deliver *event)
     int sig = event->sig;
     struct actor a;
 
-    if (!actor_of(bpf_get_current_task_btf(), &a) || !a.st->started)
+    if (!current_actor(&a) || !a.st->started)
         return 0;
     if (event->sa_handler)
         return 0;
-    if (a.p->signal->flags & SIGNAL_GROUP_EXIT)
-        return 0; /* the process is ending already; on_exit tells why */
+    if ((a.p->signal->flags & SIGNAL_GROUP_EXIT) || a.p->signal->group_exec_task)
+        return 0; /* the process is ending or executing already; on_exit tells why */
     switch (sig) {
     case 17: /* SIGCHLD, SIGCONT, SIGURG, SIGWINCH: ignored by default */
     case 18:
@@ -853,15 +849,14 @@ int on_signal(struct trace_event_raw_signal_deliver *event)
 SEC("tp/sched/sched_process_exit")
 int on_exit(void *event)
 {
-    struct task_struct *p = bpf_get_current_task_btf();
     struct actor a;
     int code;
 
-    if (!actor_of(p, &a) || !a.st->started)
+    if (!current_actor(&a) || !a.st->started)
         return 0;
-    code = p->exit_code;
-    if (p->signal->flags & SIGNAL_GROUP_EXIT) {
-        code = p->signal->group_exit_code;
+    code = a.p->exit_code;
+    if (a.p->signal->flags & SIGNAL_GROUP_EXIT) {
+        code = a.p->signal->group_exit_code;
         if (code & 0x7f)
             fatal_signal(&a, code & 0x7f);
     }

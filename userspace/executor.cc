@@ -353,10 +353,10 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             return Ending{Outcome::timeout,
                           joined(judge(run.roster.alive(), true, inspector).lines)};
         }
-        if (now.held_pid && now.runnable > 0 &&
+        if (now.held && now.runnable > 0 &&
             monotonic_ns() - now.held_since_ns >
                 static_cast<std::uint64_t>(std::chrono::nanoseconds(LONGEST_HOLD).count()))
-            kernel_->break_hold(run.slot, now.held_pid);
+            kernel_->break_hold(run.slot, now.held);
     }
 }
 

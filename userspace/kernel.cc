@@ -60,7 +60,7 @@ int remember_complaint(enum libbpf_print_level level, const char* format, va_lis
 }
 
 Error bpf_error(const std::string& what, int error) {
-    if (error == EPERM || error == EACCES)
+    if (error == EPERM) // EACCES is the verifier's
         return Error::environment("cannot " + what +
                                   ": not permitted; run as root, outside of a container");
     std::string text = "cannot " + what + ": " + errno_text(error);
@@ -104,7 +104,7 @@ template <typename T> T* map_array(bpf_map* map) {
 static_assert(sizeof(pct_run_config) % 8 == 0 && sizeof(pct_run_state) % 8 == 0,
               "elements of a mapped array are padded to 8 bytes");
 
-int call(const bpf_program* program, pct_slot_pid args) {
+int call(const bpf_program* program, pct_call args) {
     bpf_test_run_opts options = {};
     options.sz = sizeof options;
     options.ctx_in = &args;
@@ -290,8 +290,8 @@ Status Kernel::adopt(unsigned slot, pid_t pid) {
     return Done{};
 }
 
-void Kernel::break_hold(unsigned slot, pid_t pid) {
-    call(objects_->sched->progs.break_hold, {slot, pid});
+void Kernel::break_hold(unsigned slot, std::uint32_t held) {
+    call(objects_->sched->progs.break_hold, {slot, static_cast<std::int32_t>(held)});
 }
 
 void Kernel::consume() {

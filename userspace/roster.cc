@@ -10,7 +10,10 @@ namespace pctctl {
 void Roster::learn(const pct_event& event) {
     if (event.type == PCT_EVENT_THREAD)
         members_[event.thread] = {event.pid, event.tgid, event.parent, event.ordinal, true};
-    else if (event.type == PCT_EVENT_EXIT)
+    else if (event.type == PCT_EVENT_EXEC) {
+        members_[event.thread].pid = event.pid;
+        members_[event.thread].tgid = event.tgid;
+    } else if (event.type == PCT_EVENT_EXIT)
         members_[event.thread].alive = false;
     else if (event.type == PCT_EVENT_SIGNAL && signal_.code == 0)
         signal_ = event;

@@ -28,7 +28,7 @@
 enum pct_demotion {
     PCT_DEMOTE_YIELD = 1,      /* repeated sched_yield */
     PCT_DEMOTE_POLL = 2,       /* a polling operation repeated at one place */
-    PCT_DEMOTE_LOOP = 3,       /* the same few places over and over */
+    PCT_DEMOTE_LOOP = 3,       /* very many steps without blocking */
     PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
     PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
     PCT_DEMOTE_NR = 8
@@ -51,30 +51,31 @@ struct pct_run_config {
     struct pct_change_point change_points[PCT_MAX_DEPTH];
 };
 
+/* Not by thread id: exec changes that of a thread which is not its process' main thread. */
+#define PCT_OWNER(index, cpu) ((__u64)(__u32)(cpu) << 32 | ((index) + 1))
+
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;         /* k of this run so far */
     __u64 order_hash;    /* over (thread identity, step kind) in order of the steps */
     __u64 switches;      /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
-    __u64 hold_breaks;   /* see held_pid; also an intervention */
+    __u64 hold_breaks;   /* see held; also an intervention */
     __u64 lost_events;   /* ring buffer was full */
     __u64 progress;      /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor;  /* number of demotions handed out, any reason */
     __u64 last_refresh_ns;
     __u64 held_since_ns;
     __u64 held_priority;
+    __u64 owner;         /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
     __u32 threads;       /* n of this run so far: threads created, the first included */
     __u32 alive;         /* threads not yet gone */
     __s32 runnable;      /* threads enabled or executing */
     __u32 started;       /* 1 once the program has been exec'ed */
-    __s32 owner_pid;     /* thread allowed to execute; 0: nobody */
-    __s32 owner_cpu;
     __s32 last_pid;      /* last owner, and where it ran */
     __s32 last_cpu;
-    __s32 held_pid;      /* thread in an uninterruptible kernel wait that must not count as blocked */
-    __u32 refreshing;    /* 1: next dispatch lets starved threads pass through the CPU */
+    __u32 held;          /* index + 1 of the thread in a wait of the kernel's own that is not a block */
     __u32 next_change;   /* change points already passed */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;  /* first fatal signal a thread of the run died of; 0: none */
@@ -103,6 +104,7 @@ enum pct_event_type {
     PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site */
     PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
+    PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */
 };
 
 struct pct_event {
@@ -124,10 +126,10 @@ struct pct_event {
     char comm[PCT_COMM_LEN];
 };
 
-/* Argument of the scheduler's calls `adopt` and `break_hold`. */
-struct pct_slot_pid {
+/* Argument of the scheduler's calls: `adopt` (a thread id), `break_hold` (pct_run_state.held). */
+struct pct_call {
     __u32 slot;
-    __s32 pid;
+    __s32 value;
 };
 
 /* Identity of the first thread and of the ordinal-th child (1, 2, ...) of a thread. */
