@@ -108,13 +108,13 @@ static __always_inline __u64 queue_of(__u32 slot)
     return PCT_DSQ_BASE + slot;
 }
 
-/* Key of a thread in its run's queue; the kernel sorts by ascending key. */
-static __always_inline __u64 queue_key(const struct pct_thread *t)
+/* What the scheduler goes by. */
+static __always_inline __u64 rank_of(const struct pct_thread *t)
 {
 #ifdef PCTCTL_BROKEN_DISPATCH
-    return t->index; /* oldest first: the witness must object */
+    return PCT_PRIO_INITIAL - t->index; /* the oldest thread first: the witness must object */
 #else
-    return PCT_PRIO_MAX - t->priority;
+    return t->priority;
 #endif
 }
 

@@ -154,7 +154,7 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
 
     t->priority = pct_demoted_priority(++a->st->demote_floor);
     if (owns(a))
-        a->st->owner_priority = t->priority;
+        a->st->owner_priority = rank_of(t);
     a->st->demotions[why & 7]++;
     t->yield_count = 0;
     t->poll_count = 0;
@@ -207,7 +207,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
             cfg->change_points[next].step != n)
             break;
         a->t->priority = cfg->change_points[next].priority;
-        st->owner_priority = a->t->priority;
+        st->owner_priority = rank_of(a->t);
         st->next_change = next + 1;
     }
     if (cfg->trace)
@@ -246,9 +246,7 @@ static __noinline int enforce(void)
     return 0;
 }
 
-/* A libc operation is entered. */
-SEC("uprobe.multi.s")
-int on_libc_point(struct pt_regs *regs)
+static __always_inline void libc_point(struct pt_regs *regs)
 {
     __u64 cookie, sp, ret = 0, base;
     __u32 point, index, traits;
@@ -257,23 +255,23 @@ int on_libc_point(struct pt_regs *regs)
     struct actor a;
 
     if (!current_actor(&a) || !a.st->started)
-        return 0;
+        return;
     t = a.t;
     cookie = bpf_get_attach_cookie(regs);
     point = cookie & (PCT_OBJECT_POINTS - 1);
     index = cookie >> 16;
     object = bpf_map_lookup_elem(&objects, &index);
     if (!object)
-        return 0;
+        return;
     sp = PT_REGS_SP(regs);
     bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
     if (ret >= t->loader_start && ret < t->loader_end)
-        return 0;
+        return;
 
     /* The C11 functions call their pthread twins, or jump to them; that is the same step. */
     if (is_c11(t->op_point) && !is_c11(point) && inside_operation(t, sp) &&
         (sp == t->op_sp || (ret >= t->lib_start && ret < t->lib_end)))
-        return 0;
+        return;
 
     base = PT_REGS_IP(regs) - object->point_offset[point & (PCT_OBJECT_POINTS - 1)];
     traits = libc_traits[point & (PCT_OBJECT_POINTS - 1)];
@@ -285,11 +283,21 @@ int on_libc_point(struct pt_regs *regs)
     t->syscall_start = base + object->syscall_start;
     t->syscall_end = base + object->syscall_end;
     if (!(a.cfg->points & PCT_POINTS_PTHREAD))
-        return 0;
+        return;
     step(&a, PCT_KIND_LIBC + point, ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
+}
+
+/*
+ * A libc operation is entered. Counting and reporting a step must not be torn apart by another thread's
+ * step either.
+ */
+SEC("uprobe.multi.s")
+int on_libc_point(struct pt_regs *regs)
+{
     bpf_preempt_disable();
+    libc_point(regs);
     enforce();
     bpf_preempt_enable();
     return 0;
@@ -486,7 +494,8 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
         a.st->held = 0;
     refreshed = a.t->refresh;
     a.t->refresh = 0;
-    scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS, queue_key(a.t), enq_flags);
+    scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
+                             PCT_PRIO_MAX - rank_of(a.t), enq_flags);
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into
@@ -496,7 +505,7 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
     owner = a.st->owner;
     if (!owner)
         scx_bpf_kick_cpu(cpu_for(p, a.t->slot), 0);
-    else if ((!refreshed && a.t->priority > a.st->owner_priority) || (s32)(owner >> 32) != cpu)
+    else if ((!refreshed && rank_of(a.t) > a.st->owner_priority) || (s32)(owner >> 32) != cpu)
         scx_bpf_kick_cpu(owner >> 32, SCX_KICK_PREEMPT);
 }
 
@@ -563,14 +572,14 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         return true;
 
     held = st->held ? st->held_priority : 0;
-    if (prev_thread && prev_thread->priority < held)
+    if (prev_thread && rank_of(prev_thread) < held)
         keep = false;
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
         struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 priority = PCT_PRIO_MAX - p->scx.dsq_vtime;
         s32 want;
 
-        if (!t || (prev_thread && prev_thread->priority >= priority))
+        if (!t || (prev_thread && rank_of(prev_thread) >= priority))
             break;
         if (held > priority)
             break;
@@ -620,7 +629,7 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
 
 static __always_inline void yield_to_better(struct actor *a)
 {
-    if (a->t->priority < best_other(a->st, a->t->slot))
+    if (rank_of(a->t) < best_other(a->st, a->t->slot))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
@@ -642,7 +651,7 @@ void BPF_PROG(pct_running, struct task_struct *p)
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
     }
-    a.st->owner_priority = a.t->priority;
+    a.st->owner_priority = rank_of(a.t);
     if (a.st->last_pid != p->pid)
         a.st->switches++;
     a.st->last_pid = p->pid;
@@ -660,8 +669,8 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
     if (runnable)
         p->scx.slice = 0; /* whoever took the CPU, the thread goes back to its run's queue */
     else if (owns(&a) && kernel_wait(&a) &&
-             (!a.st->held || a.st->held_priority < a.t->priority)) {
-        a.st->held_priority = a.t->priority;
+             (!a.st->held || a.st->held_priority < rank_of(a.t))) {
+        a.st->held_priority = rank_of(a.t);
         a.st->held_since_ns = bpf_ktime_get_ns();
         a.st->held = a.t->index + 1;
     }

@@ -299,6 +299,19 @@ void Kernel::consume() {
     ring_buffer__consume(objects_->ring.get());
 }
 
+// The ring is read up to the first record that is still being written, maybe by another run's CPU;
+// what is complete behind it has to wait for it.
+void Kernel::consume_all() {
+    const std::lock_guard lock(ring_mutex_);
+    const ring* events = ring_buffer__ring(objects_->ring.get(), 0);
+    const unsigned long end = ring__producer_pos(events);
+    ring_buffer__consume(objects_->ring.get());
+    while (ring__consumer_pos(events) < end) {
+        usleep(50);
+        ring_buffer__consume(objects_->ring.get());
+    }
+}
+
 int Kernel::receive(void* self, void* data, std::size_t size) {
     Kernel& kernel = *static_cast<Kernel*>(self);
     const pct_event& event = *static_cast<const pct_event*>(data);
@@ -317,7 +330,7 @@ int Kernel::receive(void* self, void* data, std::size_t size) {
 }
 
 std::vector<pct_event> Kernel::take_events(unsigned slot) {
-    consume();
+    consume_all();
     const std::lock_guard lock(inboxes_[slot].mutex);
     return std::exchange(inboxes_[slot].events, {});
 }

@@ -72,6 +72,7 @@ private:
     explicit Kernel(unsigned slots);
     Status attach(const Options& options);
     void consume();
+    void consume_all(); // up to what has been written by now
     static int receive(void* self, void* data, std::size_t size);
 
     std::vector<Inbox> inboxes_;
