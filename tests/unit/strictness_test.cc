@@ -313,6 +313,21 @@ TEST(Strictness, ExitsInsteadOfGivingWay) {
     expect_one(story, "thread 0 (pid 100) exited though thread 1");
 }
 
+TEST(Strictness, KilledAfterGivingWay) {
+    // Dies in the kernel, without user code; when it gets there is nobody's business.
+    Story story({1, 2});
+    story.in(0).run(0).create(1).step(0).out(0).in(0).exit(0).in(1).run(1).exit(1);
+    expect_none(story);
+}
+
+TEST(Strictness, ExitingThreadNeedNotBePreferred) {
+    Story story({1, 2});
+    story.in(0).run(0).create(1).step(0).out(0).in(1).run(1).out(1);
+    story.records().back().exiting = 1;
+    story.in(0).run(0).exit(0).in(1).exit(1);
+    expect_none(story);
+}
+
 TEST(Strictness, RunsAgainInsteadOfGivingWay) {
     Story story({1, 2});
     story.in(0).run(0).create(1).step(0).out(0).in(0).run(0).out(0).in(1).run(1).sleep(1);
@@ -411,6 +426,40 @@ TEST(Strictness, WrongCreator) {
             record.parent = story.records()[1].task; // thread 1's
     story.sleep(0);
     expect_one(story, "said to be created by thread 0, but thread 1 did it");
+}
+
+TEST(Strictness, SameChildTwice) {
+    Story story({3, 2, 1});
+    story.in(0).step(0).create(1).create(2).sleep(0);
+    story.log().back().ordinal = 1;
+    EXPECT_THAT(story.check().details,
+                testing::Contains(HasSubstr("child 1 of thread 0, as another is")));
+}
+
+TEST(Strictness, CreationThatFailedLeavesItsPid) {
+    Story story({3, 2, 1});
+    story.in(0).step(0).create(1);
+    story.records().pop_back();
+    story.create(2).sleep(0).in(2).step(2).sleep(2);
+    for (pct_witness_record& record : story.records())
+        if (record.pid == kPid + 2)
+            record.pid = kPid + 1;
+    for (pct_event& event : story.log())
+        event.pid = static_cast<int>(event.thread ? kPid + 1 : kPid);
+    expect_none(story);
+}
+
+TEST(Strictness, AddressUsedAgainByAnotherRun) {
+    for (const bool created_by_watched : {false, true}) {
+        Story story({2, 1});
+        story.in(0).run(0).create(1).sleep(0).in(1).run(1);
+        if (created_by_watched)
+            story.sleep(1).wake(0).in(0).fork(1, 7); // thread 1's end has been overlooked
+        else
+            story.wake(0).exit(1).in(0);
+        story.in(1, 1).run(1).sleep(1).run(0).sleep(0);
+        expect_none(story);
+    }
 }
 
 TEST(Strictness, PidUsedTwice) {
