@@ -9,10 +9,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
-pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)
-pkg_check_modules(CAP REQUIRED IMPORTED_TARGET libcap)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
-pkg_check_modules(ZSTD IMPORTED_TARGET libzstd)
 
 # libbpf: the one setup/deps has built, else the distribution's.
 add_library(pctctl_libbpf INTERFACE)

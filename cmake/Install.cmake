@@ -2,9 +2,7 @@
 # pctctl below bin, the VM's parts and its kernel below libexec/pctctl.
 
 set(libexec ${CMAKE_INSTALL_LIBEXECDIR}/pctctl)
-if(EXISTS ${CMAKE_SOURCE_DIR}/userspace/main.cc)
-    install(TARGETS pctctl)
-endif()
+install(TARGETS pctctl)
 install(PROGRAMS vm/run DESTINATION ${libexec}/vm)
 install(TARGETS vm_launch vm_init DESTINATION ${libexec}/vm)
 install(DIRECTORY ${PCTCTL_DEPS}/kernel/ DESTINATION ${libexec}/kernel)

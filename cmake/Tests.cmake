@@ -39,6 +39,59 @@ foreach(source IN LISTS zoo_sources)
     add_dependencies(zoo zoo_${name})
 endforeach()
 
+# tests/programs/*.c -> build/programs/NAME: programs that behave badly, made the same way
+file(GLOB program_sources CONFIGURE_DEPENDS tests/programs/*.c)
+foreach(source IN LISTS program_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(program_${name} ${source})
+    set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name} C_EXTENSIONS OFF
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/programs)
+    target_compile_options(program_${name} PRIVATE ${PCTCTL_WARNINGS} -O1 -g -pthread)
+    target_link_options(program_${name} PRIVATE -pthread)
+endforeach()
+
+# tests/vm/NAME_test.cc -> build/tests/vm_NAME: run inside the VM, where they call pctctl as a user
+# does. Each is two tests: vm.NAME, and vm_long.NAME with all of what the first takes samples of.
+# vm_test(NAME TIMEOUT LONG_TIMEOUT); both CPUs of the VM are wanted, so nothing else runs then.
+add_library(vm_harness STATIC EXCLUDE_FROM_ALL tests/vm/harness.cc)
+target_compile_definitions(vm_harness PRIVATE
+    PCTCTL_ZOO_SOURCES="${CMAKE_SOURCE_DIR}/tests/zoo")
+target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_libbpf nlohmann_json::nlohmann_json
+    GTest::gtest_main)
+add_custom_target(vm_tests ALL)
+function(vm_test name timeout long_timeout)
+    add_executable(vm_${name}_test tests/vm/${name}_test.cc)
+    set_target_properties(vm_${name}_test PROPERTIES OUTPUT_NAME vm_${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(vm_${name}_test PRIVATE vm_harness)
+    add_dependencies(vm_tests vm_${name}_test)
+    foreach(variant vm vm_long)
+        set(environment)
+        set(labels vm)
+        if(variant STREQUAL vm_long)
+            set(timeout ${long_timeout})
+            set(environment env PCTCTL_LONG_TESTS=1)
+            list(APPEND labels long)
+        endif()
+        math(EXPR kill "${timeout} + 30") # the VM's own limit first: it says more
+        add_test(NAME ${variant}.${name}
+            COMMAND ${CMAKE_SOURCE_DIR}/vm/run --timeout ${timeout} --
+                ${environment} $<TARGET_FILE:vm_${name}_test>
+            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(${variant}.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${kill}
+            PROCESSORS 2 RUN_SERIAL ON)
+    endforeach()
+endfunction()
+vm_test(zoo 1800 14400)
+vm_test(rate 600 7200)
+vm_test(exact 300 1200)
+vm_test(determinism 600 28800)
+vm_test(witness 600 7200)
+vm_test(containment 600 1800)
+vm_test(input 600 600)
+vm_test(starvation 300 900)
+
 # benchmarks/*.cc -> build/benchmarks/NAME
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)
 add_custom_target(benchmarks)

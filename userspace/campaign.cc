@@ -146,8 +146,8 @@ std::uint32_t measured_before(std::uint32_t run, unsigned jobs) {
     return run > lag ? std::max(1U, run - lag) : 1;
 }
 
-Campaign::Campaign(CampaignPlan plan, Executor& executor, OnFinished on_finished)
-    : plan_(std::move(plan)), executor_(executor), on_finished_(std::move(on_finished)) {}
+Campaign::Campaign(const CampaignPlan& plan, Executor& executor, OnFinished on_finished)
+    : plan_(plan), executor_(executor), on_finished_(std::move(on_finished)) {}
 
 CampaignResult Campaign::run(std::stop_token stop) {
     const auto start = std::chrono::steady_clock::now();

@@ -45,7 +45,7 @@ public:
     // Called once for every run that ended, one at a time, with all its output; from any thread.
     using OnFinished = std::function<void(const RunResult&)>;
 
-    Campaign(CampaignPlan plan, Executor& executor, OnFinished on_finished);
+    Campaign(const CampaignPlan& plan, Executor& executor, OnFinished on_finished);
 
     // Returns when the last run under way has ended. After a stop request none is started, and
     // those under way are cancelled: they are not part of the result.

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "files.h"
+#include "text.h"
 
 namespace pctctl {
 
@@ -63,7 +64,7 @@ std::optional<std::string> find_cgroup_mount(std::string_view mounts) {
 
 Status check_cgroup_name(std::string_view name) {
     auto bad = [&](const std::string& why) {
-        return Error::usage("--cgroup '" + std::string(name.substr(0, 40)) + "': " + why);
+        return Error::usage("--cgroup '" + printable(name, 40) + "': " + why);
     };
     if (name.empty())
         return bad("the name is empty; give a name such as 'test'");

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -21,6 +22,7 @@
 #include "private_libc.h"
 #include "roster.h"
 #include "strictness.h"
+#include "text.h"
 #include "witness.h"
 
 namespace pctctl {
@@ -116,6 +118,7 @@ class KernelExecutor : public Executor {
 public:
     static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
+    void cancel() override { cancelled_ = true; }
 
 private:
     // A run under way, as seen from here.
@@ -148,6 +151,7 @@ private:
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
     std::vector<int> cpus_;
+    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
     std::vector<Cgroup> slots_; // with jobs > 1
@@ -205,6 +209,8 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
         Result<PrivateFile> own = PrivateFile::copy(program->path);
         if (!own)
             return own.error();
+        if (Status s = own->close_for_writing(); !s)
+            return s.error();
         self->program_.emplace(std::move(*own));
         load.objects.push_back(
             {self->program_->probe_path(), self->program_->fd(), program->points});
@@ -259,14 +265,12 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.depth = options_.depth;
     if (plan.seed.k > 0)
         for (unsigned i = 1; i < options_.depth; ++i)
             config.change_points[config.nr_change_points++] =
                 pct_change_point(plan.seed.stream, i, plan.seed.k);
-    std::stable_sort(
-        config.change_points, config.change_points + config.nr_change_points,
-        [](const auto& a, const auto& b) { return a.step < b.step; });
+    std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
     return config;
 }
 
@@ -298,8 +302,8 @@ KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_st
     if (std::string killed = run.roster.fatal_signal(); !killed.empty())
         return {Outcome::signal, std::move(killed)};
     if (WIFSIGNALED(wait_status))
-        return {Outcome::signal, "the main process was killed by " +
-                                     signal_name(WTERMSIG(wait_status))};
+        return {Outcome::signal,
+                "the main process was killed by " + signal_name(WTERMSIG(wait_status))};
     if (WEXITSTATUS(wait_status) != 0)
         return {Outcome::exit, "exit status " + std::to_string(WEXITSTATUS(wait_status))};
     return {};
@@ -327,13 +331,15 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         hear(run);
         if (std::optional<std::string> reason = kernel_->ejected())
             return Error::environment(*reason);
+        if (cancelled_)
+            return Error::environment("the run was cancelled");
 
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
         if (status && !main_ended)
             main_ended = Clock::now();
-        if (main_ended && (now.alive == 0 || now.runnable == 0 ||
-                           Clock::now() - *main_ended > REST_OF_RUN)) {
+        if (main_ended &&
+            (now.alive == 0 || now.runnable == 0 || Clock::now() - *main_ended > REST_OF_RUN)) {
             hear(run);
             return ending_of(run, *status);
         }
@@ -356,9 +362,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
 // Kills what is left of a run and waits until the scheduler has seen the last of it.
 Status KernelExecutor::bury(unsigned slot, Process& process) {
+    // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
     if (Status s = process.kill_all(); !s)
-        return s;
-    if (Status s = group(slot).kill(); !s)
         return s;
     const auto patience = Clock::now() + BURIAL;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
@@ -379,7 +384,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
                                   errno_text(errno));
 
     const auto start = Clock::now();
-    
+
     Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out.get(), err.get());
     if (!process)
         return process.error();
@@ -440,8 +445,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         if (state.lost_events)
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
-        StrictnessReport report =
-            check_strictness({plan.seed, options_.depth, run.log, *records});
+        StrictnessReport report = check_strictness({plan.seed, options_.depth, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }

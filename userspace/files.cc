@@ -37,6 +37,18 @@ int write_text(const std::string& path, std::string_view text) {
     return static_cast<size_t>(n) == text.size() ? 0 : EIO;
 }
 
+int write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : ENOSPC;
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    return 0;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     size_t begin = 0;

@@ -15,6 +15,9 @@ std::optional<std::string> read_text(const std::string& path);
 // Writes text with a single write(2), as control files need it. Returns 0 or an errno value.
 int write_text(const std::string& path, std::string_view text);
 
+// Writes all of text, however many calls that takes. Returns 0 or an errno value.
+int write_all(int fd, std::string_view text);
+
 // Parts between separators; empty ones are left out.
 std::vector<std::string> split(std::string_view text, char separator);
 

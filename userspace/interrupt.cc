@@ -4,10 +4,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string_view>
 
 namespace pctctl {
 namespace {
+
+// timeout(1) and others signal the process and then its group: that is one request, not two.
+constexpr auto kSameRequest = std::chrono::milliseconds(500);
 
 sigset_t held_signals() {
     sigset_t set;
@@ -38,7 +42,7 @@ Interrupt::Interrupt() : listener_([this] { listen(); }) {}
 
 Interrupt::~Interrupt() {
     closing_.request_stop();
-    ::pthread_kill(listener_.native_handle(), SIGTERM);
+    ::pthread_kill(listener_.native_handle(), SIGINT); // one of those it waits for
     listener_.join();
 }
 
@@ -50,9 +54,12 @@ void Interrupt::listen() {
         return;
     stop_.request_stop();
     say("pctctl: stopping; once more to quit at once\n");
-    ::sigwait(&set, &signal);
-    if (closing_.stop_requested())
-        return;
+    const auto first = std::chrono::steady_clock::now();
+    do {
+        ::sigwait(&set, &signal);
+        if (closing_.stop_requested())
+            return;
+    } while (std::chrono::steady_clock::now() - first < kSameRequest);
     // As if it had never been held: whoever started us sees what we died of.
     std::signal(signal, SIG_DFL);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

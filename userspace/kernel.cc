@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "elf_layout.h"
+#include "files.h"
 #include "kick.skel.h"
 #include "pctctl/points.h"
 #include "sched.skel.h"
@@ -57,13 +57,6 @@ int remember_complaint(enum libbpf_print_level level, const char* format, va_lis
     if (text.find('\n') == std::string_view::npos)
         last_complaint() = text;
     return 0;
-}
-
-std::string first_line_of(const char* path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
 }
 
 Error bpf_error(const std::string& what, int error) {
@@ -265,7 +258,8 @@ Status Kernel::attach(const Options& options) {
     bpf_link* scheduler = bpf_map__attach_struct_ops(o.sched->maps.pct_ops);
     if (!scheduler && errno == EBUSY)
         return Error::environment("another sched_ext scheduler is loaded ('" +
-                                  first_line_of("/sys/kernel/sched_ext/root/ops") +
+                                  std::string(trimmed(
+                                      read_text("/sys/kernel/sched_ext/root/ops").value_or(""))) +
                                   "'); stop it first, or use --vm");
     return keep(scheduler, "start the scheduler");
 }

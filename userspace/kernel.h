@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,7 +41,6 @@ public:
     Kernel& operator=(const Kernel&) = delete;
 
     // Shared memory with the scheduler, one element a slot.
-    pct_run_config& config(unsigned slot) { return configs_[slot]; }
     volatile pct_run_state& state(unsigned slot) { return states_[slot]; }
     pct_run_state snapshot(unsigned slot) const;
 

@@ -152,7 +152,7 @@ bool receive(Slot& slot, int timeout_ms) {
     case Kind::gone:
         slot.active = false;
         if (!slot.status)
-            slot.status = SIGKILL;
+            slot.status = message.value >= 0 ? message.value : SIGKILL;
         break;
     default:
         break;
@@ -265,6 +265,8 @@ Status Process::kill_all() {
     if (!slot_)
         return Done{};
     Slot& slot = *slot_;
+    while (slot.active && receive(slot, 0)) {
+    }
     if (slot.active && !slot.dead)
         zygote::send(slot.socket.get(), {Kind::end});
     while (slot.active && !slot.dead)

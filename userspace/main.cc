@@ -20,10 +20,6 @@
 #include "session.h"
 #include "vm_exec.h"
 
-#ifndef PCTCTL_LIBEXEC_DIR
-#define PCTCTL_LIBEXEC_DIR "../libexec/pctctl"
-#endif
-
 namespace {
 
 using namespace pctctl;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <functional>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "cgroup.h"
 #include "pctctl/run.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
@@ -49,8 +49,8 @@ constexpr const char* kCampaignFooter =
     "\n"
     "Exit status:\n"
     "  0  no run failed          2  the command line is wrong\n"
-    "  1  at least one failed    3  this machine cannot do it, or results were lost; the\n"
-    "                               message says why\n"
+    "  1  at least one failed    3  this machine cannot do it, results were lost, or the\n"
+    "                               witness objects; the message says why\n"
     "With --vm, 124 to 127 say that the virtual machine failed.";
 
 constexpr const char* kReplayUsage =
@@ -75,7 +75,8 @@ constexpr const char* kDoctorUsage = "Usage: pctctl doctor [--vm]\n"
                                      "Checks what pctctl needs of this machine, one line each, "
                                      "with the remedy.\n";
 
-constexpr const char* kDoctorFooter = "Exit status: 0 when all is there, 3 when not.";
+constexpr const char* kDoctorFooter =
+    "Exit status: 0 when runs are possible, here or with --vm; 3 when not.";
 
 // CLI11's own usage line does not know about --.
 class HelpFormatter : public CLI::Formatter {
@@ -254,12 +255,8 @@ private:
               [&given](Text text) { given.user = name_text("--user", text); });
         value("--cgroup", "NAME", kProgram,
               "cgroup that holds the runs, made when absent (its own)", [&given](Text text) {
-                  if (!is_cgroup_name(name_text("--cgroup", text)))
-                      throw CLI::ValidationError(
-                          "--cgroup",
-                          fmt::format("'{}' is not a cgroup's name: it is relative to the cgroup "
-                                      "root, without '.', '..' and empty parts",
-                                      printable(text)));
+                  if (const Status ok = check_cgroup_name(name_text("--cgroup", text)); !ok)
+                      throw CLI::ValidationError(ok.error().message);
                   given.cgroup = text;
               });
         value(
@@ -397,19 +394,6 @@ Mode mode_of(std::span<const std::string> argv) {
 
 bool is_known_policy(std::string_view name) {
     return std::find(kPolicies.begin(), kPolicies.end(), name) != kPolicies.end();
-}
-
-bool is_cgroup_name(std::string_view name) {
-    while (true) {
-        const std::size_t slash = name.find('/');
-        const std::string_view part = name.substr(0, slash);
-        if (part.empty() || part == "." || part == ".." || part.size() > NAME_MAX ||
-            printable(part) != part)
-            return false;
-        if (slash == std::string_view::npos)
-            return true;
-        name.remove_prefix(slash + 1);
-    }
 }
 
 ExecutorOptions Given::over(ExecutorOptions base) const {

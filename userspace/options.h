@@ -70,9 +70,6 @@ using Invocation = std::variant<Options, Print>;
 
 bool is_known_policy(std::string_view name);
 
-// A path relative to the cgroup root that cannot leave it.
-bool is_cgroup_name(std::string_view name);
-
 // Reads argv (the program's name first). An Error has status usage and one line.
 Result<Invocation> parse(std::span<const std::string> argv);
 

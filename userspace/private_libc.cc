@@ -282,6 +282,15 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
     return PrivateFile(std::move(original), std::move(mount), std::move(file));
 }
 
+Status PrivateFile::close_for_writing() {
+    Fd file(::openat(mount_.get(), NAME, O_RDONLY | O_CLOEXEC));
+    if (!file)
+        return Error::environment("cannot open the private copy of '" + original_ +
+                                  "': " + errno_text(errno));
+    file_ = std::move(file);
+    return Done{};
+}
+
 std::string PrivateFile::probe_path() const {
     return "/proc/self/fd/" + std::to_string(file_.get());
 }

@@ -23,7 +23,9 @@ public:
     static Result<PrivateFile> copy(const std::string& path); // needs CAP_SYS_ADMIN
 
     const std::string& original() const { return original_; } // absolute, without symbolic links
-    int fd() const { return file_.get(); }                    // open for reading and writing
+    int fd() const { return file_.get(); } // for reading and, until close_for_writing(), writing
+    // The kernel executes no file that somebody has open for writing.
+    Status close_for_writing();
     // Names the copy's inode to uprobes and BPF links in this process.
     std::string probe_path() const;
     // Detached mount holding the copy as NAME; a mount namespace may attach it, once.

@@ -15,6 +15,7 @@
 
 #include "bound.h"
 #include "fd.h"
+#include "files.h"
 #include "point_sets.h"
 #include "text.h"
 
@@ -36,11 +37,6 @@ std::vector<std::string> caller_words(const Caller& caller) {
     if (caller.vm)
         words.emplace_back("--vm");
     return words;
-}
-
-std::string signal_text(int signal) {
-    const char* name = ::sigabbrev_np(signal);
-    return name ? std::string("SIG") + name : fmt::format("signal {}", signal);
 }
 
 std::string seconds_text(std::chrono::nanoseconds time) {
@@ -202,18 +198,6 @@ template <typename T> ordered_json or_null(const std::optional<T>& value) {
 }
 
 // Returns 0 or an errno value.
-int write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : ENOSPC;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
 int write_in_place(const std::string& file, std::string_view text) {
     Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!fd)
@@ -247,7 +231,7 @@ std::string outcome_text(const RunResult& run) {
     if (run.outcome == Outcome::exit)
         text += fmt::format(" {}", run.exit_code);
     if (run.outcome == Outcome::signal)
-        text += ' ' + signal_text(run.signal);
+        text += ' ' + signal_name(run.signal);
     if (!run.detail.empty() && run.outcome != Outcome::exit) // it says the same once more
         text += ": " + printable(run.detail);
     return text;

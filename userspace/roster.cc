@@ -3,12 +3,9 @@
 
 #include <cstring>
 
-namespace pctctl {
+#include "text.h"
 
-std::string signal_name(int signal) {
-    const char* abbreviation = sigabbrev_np(signal);
-    return abbreviation ? std::string("SIG") + abbreviation : "signal " + std::to_string(signal);
-}
+namespace pctctl {
 
 void Roster::learn(const pct_event& event) {
     if (event.type == PCT_EVENT_THREAD)
@@ -34,13 +31,6 @@ std::vector<LiveThread> Roster::alive() const {
         if (member.alive)
             threads.push_back({member.tgid, member.pid, path(index)});
     return threads;
-}
-
-std::set<pid_t> Roster::pids() const {
-    std::set<pid_t> pids;
-    for (const auto& [index, member] : members_)
-        pids.insert(member.pid);
-    return pids;
 }
 
 std::string Roster::fatal_signal() const {

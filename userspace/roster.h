@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +13,6 @@
 #include "pctctl/run.h"
 
 namespace pctctl {
-
-std::string signal_name(int signal); // "SIGSEGV"
 
 class Roster {
 public:
@@ -25,8 +22,6 @@ public:
     std::string path(std::uint32_t thread) const;
     // Not ended yet.
     std::vector<LiveThread> alive() const;
-    // All thread ids the run has had.
-    std::set<pid_t> pids() const;
     // Process, signal and thread of the first fatal signal, in one line; empty: there was none.
     std::string fatal_signal() const;
 

@@ -13,8 +13,9 @@ constexpr std::size_t kStreamDigits = 16;
 constexpr std::size_t kSeedDigits = 24;
 
 template <typename T> bool parse_hex(std::string_view digits, T& value) {
-    const char* end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
+    const char* begin = digits.data();
+    const char* end = begin + digits.size();
+    const auto [stop, error] = std::from_chars(begin, end, value, 16);
     return error == std::errc{} && stop == end;
 }
 

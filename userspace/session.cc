@@ -10,6 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "campaign.h"
+#include "files.h"
 #include "progress.h"
 #include "replay.h"
 #include "store.h"
@@ -61,16 +62,8 @@ public:
             return;
         const std::string text = summary_json(report);
         if (options.json_on_stdout()) {
-            std::string_view rest = text;
-            while (!rest.empty()) {
-                const ssize_t written = ::write(around_.json_fd, rest.data(), rest.size());
-                if (written < 0 && errno == EINTR)
-                    continue;
-                if (written <= 0)
-                    return lost(
-                        fmt::format("cannot write JSON to standard output: {}", errno_text(errno)));
-                rest.remove_prefix(static_cast<std::size_t>(written));
-            }
+            if (const int error = write_all(around_.json_fd, text))
+                lost(fmt::format("cannot write JSON to standard output: {}", errno_text(error)));
         } else if (const Status status = write_report((cwd / *options.json).string(), text);
                    !status) {
             lost(status.error().message);
@@ -211,7 +204,7 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
                                                                  : verbosity(options),
                           options.times);
         CampaignPlan plan;
-        plan.fixed = kept ? kept->result.seed : *options.replay_seed;
+        plan.fixed = kept ? std::optional(kept->result.seed) : options.replay_seed;
         plan.runs = options.times;
         plan.jobs = report.options.jobs;
         plan.keep_going = true;

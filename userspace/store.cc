@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "cgroup.h"
 #include "fd.h"
 #include "files.h"
 #include "options.h"
@@ -104,8 +105,9 @@ RunRecord record_from(const json& j) {
     options.timeout = duration(j.at("timeout_ns"), 1);
     options.pids_limit = number(j.at("pids_limit"), 1, ~0ULL);
     options.cgroup = optional_bytes_from(j.at("cgroup"));
-    if (options.cgroup && !is_cgroup_name(*options.cgroup))
-        throw std::invalid_argument(fmt::format("'{}' is not a cgroup's name", *options.cgroup));
+    if (options.cgroup)
+        if (const Status ok = check_cgroup_name(*options.cgroup); !ok)
+            throw std::invalid_argument(ok.error().message);
     options.user = optional_bytes_from(j.at("user"));
 
     RunResult& run = record.result;
@@ -145,14 +147,8 @@ int write_new_file(int directory, const char* name, std::string_view text) {
     Fd file(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file)
         return errno;
-    while (!text.empty()) {
-        const ssize_t written = ::write(file.get(), text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : ENOSPC;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (const int error = write_all(file.get(), text))
+        return error;
     return ::close(file.release()) == 0 ? 0 : errno;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -35,8 +36,9 @@ std::size_t utf8_length(std::string_view text) {
 
 template <typename T> std::optional<T> parse_whole(std::string_view text, int base) {
     T value{};
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, value, base);
     if (error != std::errc{} || stop != end)
         return std::nullopt;
     return value;
@@ -139,6 +141,11 @@ std::string counted(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string signal_name(int signal) {
+    const char* abbreviation = ::sigabbrev_np(signal);
+    return abbreviation ? std::string("SIG") + abbreviation : fmt::format("signal {}", signal);
+}
+
 std::string at_least(double value) {
     return probability(value, false);
 }
@@ -158,8 +165,9 @@ std::optional<std::uint64_t> parse_number_or_hex(std::string_view text) {
 
 std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
     double seconds = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, seconds);
     if (error != std::errc{} || stop != end || !(seconds >= 0 && seconds <= 1e9) ||
         std::signbit(seconds))
         return std::nullopt;

@@ -28,6 +28,8 @@ std::string duration_text(double seconds);
 // "1 run", "2 runs".
 std::string counted(std::uint64_t count, std::string_view noun);
 
+std::string signal_name(int signal); // "SIGSEGV"; "signal 40" when it has no name
+
 // A probability with three significant digits, rounded in the stated direction so that "at least"
 // and "at most" stay true. Close to 1 it is written as "1 - x".
 std::string at_least(double probability);

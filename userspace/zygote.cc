@@ -47,6 +47,7 @@ struct Run {
     bool migrate;   // join the cgroup by moving there instead of being born in it
     bool begun;     // the stub has executed its first instruction
     bool abandoned; // the root process ended without executing the program
+    int status;     // wait status of the root process; negative: it has not been reaped
 };
 
 // clone3 into fn(argument) on a stack; fn does not return. Sharing memory without sharing the stack
@@ -54,17 +55,21 @@ struct Run {
 OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument) {
 #ifdef __x86_64__
     long result;
+    // Registers of our choice: the compiler's could be one of those that change on the way. The
+    // kernel preserves all but rax, rcx and r11.
+    register void (*function)(Run*) asm("r8") = fn;
+    register Run* value asm("r9") = argument;
     asm volatile("syscall\n\t"
                  "test %%rax, %%rax\n\t"
                  "jnz 1f\n\t"
                  "xor %%ebp, %%ebp\n\t"
-                 "mov %[argument], %%rdi\n\t"
-                 "call *%[fn]\n\t"
+                 "mov %%r9, %%rdi\n\t"
+                 "call *%%r8\n\t"
                  "ud2\n"
                  "1:"
                  : "=a"(result)
-                 : "a"(SYS_clone3), "D"(&arguments),
-                   "S"(sizeof arguments), [fn] "r"(fn), [argument] "r"(argument)
+                 : "a"(SYS_clone3), "D"(&arguments), "S"(sizeof arguments), "r"(function),
+                   "r"(value)
                  : "rcx", "r11", "memory");
     return result;
 #else
@@ -159,12 +164,16 @@ OWN_STACK void stub_main(Run* run) {
 
     sigset_t none;
     sigemptyset(&none);
-    for (;;) {
+    for (bool reported = false;;) {
         int status;
         pid_t pid;
         while ((pid = ::waitpid(-1, &status, WNOHANG | __WALL)) > 0)
             if (pid == root)
-                send(SOCKET, {Kind::exited, status});
+                run->status = status;
+        if (pid < 0 && errno == ECHILD)
+            ::_exit(0); // nobody is left; the zygote reports how the root process ended
+        if (run->status >= 0 && !std::exchange(reported, true))
+            send(SOCKET, {Kind::exited, run->status});
         // SIGCHLD is blocked except in here, so none is missed.
         pollfd poll_fd{SOCKET, POLLIN, 0};
         if (::ppoll(&poll_fd, 1, nullptr, &none) <= 0)
@@ -234,6 +243,7 @@ char* map_stack(size_t size) {
         run.out = fds[1];
         run.err = fds[2];
         run.abandoned = false;
+        run.status = -1;
         do {
             run.begun = false;
             clone_args arguments{};
@@ -258,7 +268,7 @@ char* map_stack(size_t size) {
         } while (!run.begun && !std::exchange(run.migrate, true));
         for (int fd : fds)
             ::close(fd);
-        if (!send(SOCKET, {Kind::gone}))
+        if (!send(SOCKET, {Kind::gone, run.status}))
             break;
     }
     ::_exit(0);

@@ -5,8 +5,9 @@
 //   mother   forked from the controller; made the mount namespace all runs derive from
 //   zygote   waits for run_requests on its socket; small, single-threaded
 //   stub     process 1 of a run's own PID and mount namespace; shares the zygote's memory, reaps
-//            orphans, and takes the whole run with it when it ends, which it does when told, when
-//            the controller's end of the socket closes and when the zygote dies
+//            orphans, and takes the whole run with it when it ends, which it does when nobody else
+//            is left, when told, when the controller's end of the socket closes and when the zygote
+//            dies
 //   root     the program under test; shares the stub's memory until exec
 // All but the controller's end of a socket is closed in each of them, so the controller's death, by
 // whatever signal, ends them all.
@@ -30,8 +31,8 @@ enum class Kind : std::uint32_t {
     ready,    // root process waits for `go`; its credentials carry its process id
     failed,   // value: errno, step: what failed
     released, // the root process executes the program, or failed before
-    exited,   // value: wait status of the root process
-    gone,     // no process of the run is left
+    exited,   // value: wait status of the root process, while others of the run are left
+    gone,     // no process of the run is left; value: that status, negative when not known
 };
 
 // What can fail on the way to a running program.

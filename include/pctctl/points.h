@@ -21,7 +21,7 @@
 /* Traits of a point. */
 #define PCT_POINT_STEP 1u         /* it is a step */
 #define PCT_POINT_POLLS 2u        /* may fail and be tried again: a sign of no progress when repeated */
-#define PCT_POINT_IF_SHARED 4u    /* mmap: only with MAP_SHARED and not anonymous-private */
+#define PCT_POINT_IF_SHARED 4u    /* mmap: only with MAP_SHARED */
 #define PCT_POINT_IF_LOCK 8u     /* fcntl: only the record-lock commands */
 #define PCT_POINT_ZERO_FAILS 16u  /* a system call that says "not yet" by returning 0 */
 #define PCT_POINT_YIELD 32u       /* says itself that it makes no progress */

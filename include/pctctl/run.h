@@ -47,9 +47,7 @@ struct pct_run_config {
     __u32 points;        /* PCT_POINTS_* */
     __u32 trace;         /* 1: report every step and priority change as an event */
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
-    __u32 depth;
     __u32 nr_change_points;
-    __s32 root_pid; /* the stub that execs the program; its thread becomes identity 0 */
     struct pct_change_point change_points[PCT_MAX_DEPTH];
 };
 

@@ -42,11 +42,26 @@ TEST_P(InterruptDeathTest, TheSecondQuitsAtOnce) {
             const Interrupt interrupt;
             ::kill(::getpid(), GetParam());
             wait_for_stop(interrupt.token());
+            std::this_thread::sleep_for(700ms);
             ::kill(::getpid(), GetParam());
             std::this_thread::sleep_for(60s);
             std::exit(7);
         },
         testing::KilledBySignal(GetParam()), "");
+}
+
+TEST_P(InterruptDeathTest, ASecondRightAfterTheFirstIsTheSameRequest) {
+    EXPECT_EXIT(
+        {
+            hold_signals();
+            const Interrupt interrupt;
+            ::kill(::getpid(), GetParam());
+            wait_for_stop(interrupt.token());
+            ::kill(::getpid(), GetParam());
+            std::this_thread::sleep_for(100ms);
+            std::exit(7);
+        },
+        testing::ExitedWithCode(7), "stopping");
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, InterruptDeathTest, testing::Values(SIGINT, SIGTERM, SIGHUP));

@@ -181,6 +181,26 @@ TEST(PrivateFile, IsACopyOnAnotherInode) {
     EXPECT_EQ(read_text("/proc/self/mountinfo")->find(device), std::string::npos);
 }
 
+TEST(PrivateFile, CanBeExecutedWhenClosedForWriting) {
+    auto file = PrivateFile::copy("/bin/true");
+    if (!file && ::geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    ASSERT_TRUE(file) << file.error().message;
+    auto closed = file->close_for_writing();
+    ASSERT_TRUE(closed) << closed.error().message;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        char name[] = "true";
+        char* arguments[] = {name, nullptr};
+        ::fexecve(file->fd(), arguments, environ);
+        ::_exit(errno == ETXTBSY ? 26 : 127);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
 TEST(PrivateFile, Absent) {
     auto file = PrivateFile::copy("/nonexistent");
     ASSERT_FALSE(file);

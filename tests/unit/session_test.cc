@@ -67,7 +67,7 @@ protected:
         std::free(out);
         std::free(err);
         json_.clear();
-        std::rewind(json_file);
+        std::fseek(json_file, 0, SEEK_SET);
         for (int c; (c = std::fgetc(json_file)) != EOF;)
             json_ += static_cast<char>(c);
         std::fclose(json_file);

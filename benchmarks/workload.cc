@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the benchmarks run: prints its own measurements, since only it knows when start-up is over.
+//
+//   workload locks N     two numbers: nanoseconds per step of one thread, and of four threads that
+//                        share a CPU, each with a mutex of its own; N steps each. Medians over
+//                        short stretches, most of which nothing else on the machine interrupts
+//   workload heavy N     one: nanoseconds per step when four threads fight for one mutex and work a
+//                        little while they have it
+//   workload spawn N PROGRAM    two: nanoseconds of fork, execve, wait and of posix_spawn, wait;
+//                               medians over N turns
+//   workload churn PROGRAM      starts PROGRAM again and again, for ever
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int THREADS = 4;
+
+double ns_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+void stay_on_one_cpu() { // the scheduler keeps a run on one as well
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+struct Locker {
+    static constexpr int STRETCH = 20; // pairs
+
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t* mutex = &own;
+    int pairs = 0;
+    int work = 0; // iterations of a small loop inside
+    volatile std::uint64_t sink = 0;
+    std::vector<double> stretches; // nanoseconds per step
+
+    void run() {
+        auto start = Clock::now();
+        for (int i = 1; i <= pairs; ++i) {
+            pthread_mutex_lock(mutex);
+            for (int j = 0; j < work; ++j)
+                sink = sink + 1;
+            pthread_mutex_unlock(mutex);
+            if (i % STRETCH == 0) {
+                stretches.push_back(ns_since(start) / (2 * STRETCH));
+                start = Clock::now();
+            }
+        }
+    }
+    static void* start(void* self) {
+        static_cast<Locker*>(self)->run();
+        return nullptr;
+    }
+};
+
+double median(std::vector<double> values) {
+    if (values.empty())
+        return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// Nanoseconds per step from the first creation to the last join.
+double together(std::array<Locker, THREADS>& lockers) {
+    std::array<pthread_t, THREADS> threads;
+    int steps = 0;
+    const auto start = Clock::now();
+    for (int i = 0; i < THREADS; ++i) {
+        if (pthread_create(&threads[i], nullptr, Locker::start, &lockers[i]) != 0)
+            std::exit(1);
+        steps += 2 * lockers[i].pairs;
+    }
+    for (pthread_t thread : threads)
+        pthread_join(thread, nullptr);
+    return ns_since(start) / steps;
+}
+
+int locks(int steps) {
+    stay_on_one_cpu();
+    Locker alone;
+    alone.pairs = steps / 2;
+    alone.run();
+    std::array<Locker, THREADS> lockers;
+    for (Locker& locker : lockers)
+        locker.pairs = steps / 2 / THREADS;
+    together(lockers);
+    std::vector<double> several;
+    for (const Locker& locker : lockers)
+        several.insert(several.end(), locker.stretches.begin(), locker.stretches.end());
+    std::printf("%.1f %.1f\n", median(alone.stretches), median(several));
+    return 0;
+}
+
+int heavy(int steps) {
+    pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+    std::array<Locker, THREADS> lockers;
+    for (Locker& locker : lockers) {
+        locker.mutex = &shared;
+        locker.pairs = steps / 2 / THREADS;
+        locker.work = 100;
+    }
+    std::printf("%.1f\n", together(lockers));
+    return 0;
+}
+
+bool started_and_passed(char* const* program, bool by_fork) {
+    pid_t pid = -1;
+    if (by_fork) {
+        pid = fork();
+        if (pid == 0) {
+            execve(program[0], program, environ);
+            _exit(127);
+        }
+    } else if (posix_spawn(&pid, program[0], nullptr, nullptr, program, environ) != 0) {
+        return false;
+    }
+    int status = -1;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+int spawn(int count, char* const* program) {
+    std::vector<double> times[2];
+    for (int i = 0; i < count; ++i) {
+        for (const bool by_fork : {true, false}) {
+            const auto start = Clock::now();
+            if (!started_and_passed(program, by_fork))
+                return 1;
+            times[by_fork ? 0 : 1].push_back(ns_since(start));
+        }
+    }
+    std::printf("%.1f %.1f\n", median(times[0]), median(times[1]));
+    return 0;
+}
+
+int churn(char* const* program) {
+    while (started_and_passed(program, true)) {
+    }
+    return 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view what = argc > 1 ? argv[1] : "";
+    const int number =
+        argc > 2 ? std::atoi(argv[2]) : 0; // NOLINT(bugprone-unchecked-string-to-number-conversion)
+    if (what == "locks" && number > 0)
+        return locks(number);
+    if (what == "heavy" && number > 0)
+        return heavy(number);
+    if (what == "spawn" && number > 0 && argc > 3)
+        return spawn(number, argv + 3);
+    if (what == "churn" && argc > 2)
+        return churn(argv + 2);
+    std::fprintf(stderr, "workload: see the head of benchmarks/workload.cc\n");
+    return 2;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// exact3: the order of its steps is the one that the rules in its header give, for every
+// permutation of the priorities and every change point. The rules are carried out here by a small
+// simulator that knows nothing of the scheduler; what a run prints and its order hash are compared
+// with it. Only the choices themselves (priorities, change points: functions of the run's seed) are
+// taken from policies/.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "harness.h"
+#include "pctctl/points.h"
+#include "policies/pct.h"
+#include "policies/policy.h"
+
+namespace vmtest {
+namespace {
+
+constexpr unsigned kSteps = 16; // K with --points pthread
+constexpr int kOrders = 6;      // permutations of three
+
+enum Who : std::size_t { main_thread, thread_a, thread_b };
+
+const std::array<std::uint64_t, 3> kIdentity = {PCT_ROOT_IDENTITY,
+                                                pct_child_identity(PCT_ROOT_IDENTITY, 1),
+                                                pct_child_identity(PCT_ROOT_IDENTITY, 2)};
+
+struct Choices {
+    std::array<std::uint64_t, 3> priority{};       // M, A, B
+    std::map<std::uint64_t, std::uint64_t> change; // step of the program -> new priority
+};
+
+struct Order {
+    std::string letters;
+    std::uint64_t hash = 0;
+};
+
+// R1 to R4 of tests/zoo/exact3.c.
+class Simulator {
+public:
+    explicit Simulator(const Choices& choices) : choices_(choices) {
+        threads_[main_thread].exists = true;
+        threads_[main_thread].program = "12mmmm34";
+        threads_[thread_a].program = "aaaa";
+        threads_[thread_b].program = "bbbb";
+        for (std::size_t i = 0; i < threads_.size(); ++i)
+            threads_[i].priority = choices.priority[i];
+    }
+
+    Order run() {
+        while (const auto who = highest()) // R2
+            go_on(*who);
+        return order_;
+    }
+
+private:
+    struct Thread {
+        std::string program; // the letters of its steps
+        std::size_t next = 0;
+        std::uint64_t priority = 0;
+        bool exists = false;
+        bool arrived = false;   // at the step `next`, which has been counted
+        bool to_append = false; // the step `next` is over, its letter is not yet written
+        bool ended() const { return exists && next == program.size(); }
+    };
+
+    bool enabled(std::size_t who) const { // R1
+        const Thread& thread = threads_[who];
+        if (!thread.exists || thread.ended())
+            return false;
+        if (who != main_thread || !thread.arrived)
+            return true;
+        const char step = thread.program[thread.next];
+        return (step != '3' || threads_[thread_a].ended()) &&
+               (step != '4' || threads_[thread_b].ended());
+    }
+
+    std::optional<std::size_t> highest() const {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < threads_.size(); ++i)
+            if (enabled(i) && (!best || threads_[i].priority > threads_[*best].priority))
+                best = i;
+        return best;
+    }
+
+    // One thing at a time, between which another thread may be the highest: arrive at a step,
+    // make it, write its letter.
+    void go_on(std::size_t who) {
+        Thread& thread = threads_[who];
+        if (!thread.arrived && !thread.to_append) {
+            arrive(who);
+        } else if (thread.arrived) {
+            thread.arrived = false;
+            thread.to_append = true;
+            const char step = thread.program[thread.next];
+            if (step == '1' || step == '2')
+                threads_[step == '1' ? thread_a : thread_b].exists = true; // R4
+        } else {
+            thread.to_append = false;
+            order_.letters += thread.program[thread.next++];
+        }
+    }
+
+    void arrive(std::size_t who) {
+        Thread& thread = threads_[who];
+        thread.arrived = true;
+        order_.hash = pct_order_hash(order_.hash, kIdentity[who], kind(thread));
+        const auto change = choices_.change.find(++count_); // R3
+        if (change != choices_.change.end())
+            thread.priority = change->second;
+    }
+
+    static std::uint32_t kind(const Thread& thread) {
+        switch (thread.program[thread.next]) {
+        case '1':
+        case '2':
+            return PCT_KIND_LIBC + PCT_LIBC_pthread_create;
+        case '3':
+        case '4':
+            return PCT_KIND_LIBC + PCT_LIBC_pthread_join;
+        default: // lock, unlock, lock, unlock; main's come after two others
+            return PCT_KIND_LIBC +
+                   (thread.next % 2 ? PCT_LIBC_pthread_mutex_unlock : PCT_LIBC_pthread_mutex_lock);
+        }
+    }
+
+    Choices choices_;
+    std::array<Thread, 3> threads_;
+    std::uint64_t count_ = 0;
+    Order order_;
+};
+
+Order simulate(std::array<std::uint64_t, 3> priority,
+               std::map<std::uint64_t, std::uint64_t> change = {}) {
+    return Simulator({priority, std::move(change)}).run();
+}
+
+// What a run with that seed has to choose, when the first `skipped` steps come before the 16.
+// Nothing when two change points fall on one step.
+std::optional<Choices> choices(std::uint64_t stream, std::uint32_t k, unsigned depth,
+                               std::uint64_t skipped = 0) {
+    Choices made;
+    for (std::size_t i = 0; i < kIdentity.size(); ++i)
+        made.priority[i] = pct_initial_priority(stream, kIdentity[i]);
+    std::set<std::uint64_t> taken;
+    for (unsigned i = 1; k > 0 && i < depth; ++i) {
+        const std::uint64_t step = pct_change_point(stream, i, k).step;
+        if (!taken.insert(step).second)
+            return std::nullopt;
+        if (step > skipped)
+            made.change[step - skipped] = i;
+        else
+            made.priority[main_thread] = std::min<std::uint64_t>(made.priority[main_thread], i);
+    }
+    return made;
+}
+
+// 0..5 for the order of three priorities.
+int permutation(const std::array<std::uint64_t, 3>& p) {
+    return (p[0] > p[1]) + 2 * (p[0] > p[2]) + 4 * (p[1] > p[2]);
+}
+
+// The lines of 16 letters that the runs of a campaign with -v have printed, in order.
+std::vector<std::string> printed(const std::string& out) {
+    std::vector<std::string> found;
+    for (const std::string& line : lines(out))
+        if (line.size() == kSteps && line.find_first_not_of("1234mab") == std::string::npos)
+            found.push_back(line);
+    return found;
+}
+
+// How many runs a campaign seed needs until every permutation has met every change point.
+unsigned runs_to_meet_all(std::uint64_t campaign_seed, unsigned most) {
+    std::set<std::pair<int, std::uint64_t>> met;
+    for (unsigned run = 2; run <= most; ++run) {
+        const std::uint64_t stream = pct_random(campaign_seed, PCT_RAND_RUN_SEED, run);
+        const auto made = choices(stream, kSteps, 2);
+        met.emplace(permutation(made->priority), made->change.begin()->first);
+        if (met.size() == kOrders * kSteps)
+            return run;
+    }
+    return most + 1;
+}
+
+Call campaign(std::uint64_t seed, unsigned runs, const Arguments& more) {
+    Arguments arguments = {"-v",     "--seed", std::to_string(seed), "--runs", std::to_string(runs),
+                           "--jobs", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--", built("zoo/exact3")});
+    return pctctl(arguments, std::chrono::seconds(100 + runs));
+}
+
+// The simulator itself, against the lines the header has.
+TEST(Simulator, AgreesWithTheHeadersExamples) {
+    constexpr std::uint64_t high = 30;
+    constexpr std::uint64_t mid = 20;
+    constexpr std::uint64_t low = 10;
+    EXPECT_EQ("12mmmmaaaa3bbbb4", simulate({high, mid, low}).letters);
+    EXPECT_EQ("12mmmmbbbbaaaa34", simulate({high, low, mid}).letters);
+    EXPECT_EQ("aaaa12mmmm3bbbb4", simulate({mid, high, low}).letters);
+    EXPECT_EQ("1bbbb2mmmmaaaa34", simulate({mid, low, high}).letters);
+    EXPECT_EQ("aaaa1bbbb2mmmm34", simulate({low, high, mid}).letters);
+    EXPECT_EQ("aaaa1bbbb2mmmm34", simulate({low, mid, high}).letters);
+    EXPECT_EQ("12maaaabbbbmmm34", simulate({high, mid, low}, {{4, 1}}).letters);
+    EXPECT_EQ("a12mmmmbbbbaaa34", simulate({mid, high, low}, {{3, 1}}).letters);
+}
+
+TEST(Exact, EveryChangePointUnderEveryPermutation) {
+    // A campaign seed whose runs meet all 96 soon; the results below say whether they did.
+    std::uint64_t seed = 1;
+    const unsigned most = 260;
+    unsigned runs = most + 1;
+    for (; runs > most; ++seed)
+        runs = runs_to_meet_all(seed, most);
+    --seed;
+
+    const Call call = campaign(seed, runs, {"--points", "pthread", "--depth", "2"});
+    ASSERT_EQ(0, call.status) << call;
+    ASSERT_TRUE(call.reported) << call;
+    const std::vector<std::string> letters = printed(call.out);
+    ASSERT_EQ(runs, letters.size()) << call;
+    ASSERT_EQ(runs, call.summary.results.size()) << call;
+    std::set<std::pair<int, std::uint64_t>> met;
+    std::set<std::string> orders;
+    for (std::size_t i = 0; i < runs; ++i) {
+        const RunResult& run = call.summary.results[i];
+        ASSERT_EQ(kSteps, run.steps) << "run " << run.number;
+        ASSERT_EQ(i == 0 ? 0 : kSteps, run.seed_k) << "run " << run.number;
+        const Choices made = *choices(run.seed_stream, run.seed_k, 2);
+        const Order expected = Simulator(made).run();
+        const std::uint64_t at = made.change.empty() ? 0 : made.change.begin()->first;
+        EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", change point " << at;
+        EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", change point " << at;
+        if (at > 0)
+            met.emplace(permutation(made.priority), at);
+        orders.insert(letters[i]);
+    }
+    EXPECT_EQ(static_cast<std::size_t>(kOrders) * kSteps, met.size());
+    std::cout << runs << " runs, " << met.size() << " pairs of permutation and change point, "
+              << orders.size() << " different orders\n";
+}
+
+// The paper's rule is the same with more change points: at the i-th the priority becomes i.
+TEST(Exact, SeveralChangePoints) {
+    const unsigned runs = long_tests() ? 3000 : 60;
+    for (const unsigned depth : {3U, 5U}) {
+        const Call call =
+            campaign(depth, runs, {"--points", "pthread", "--depth", std::to_string(depth)});
+        ASSERT_EQ(0, call.status) << call;
+        const std::vector<std::string> letters = printed(call.out);
+        ASSERT_EQ(runs, letters.size()) << call;
+        unsigned compared = 0;
+        for (std::size_t i = 0; i < runs; ++i) {
+            const RunResult& run = call.summary.results[i];
+            const auto made = choices(run.seed_stream, run.seed_k, depth);
+            if (!made)
+                continue; // two change points at one step: the paper does not say which counts
+            const Order expected = Simulator(*made).run();
+            EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", depth " << depth;
+            EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", depth " << depth;
+            ++compared;
+        }
+        EXPECT_GT(compared, runs / 3);
+    }
+}
+
+// With system calls as points too, the steps that the loader makes before main come first, and the
+// write of the letters last.
+TEST(Exact, BothSetsOfPoints) {
+    const unsigned runs = long_tests() ? 1000 : 60;
+    const Call call = campaign(7, runs, {"--depth", "2"});
+    ASSERT_EQ(0, call.status) << call;
+    const std::vector<std::string> letters = printed(call.out);
+    ASSERT_EQ(runs, letters.size()) << call;
+    const std::uint64_t k = call.summary.steps;
+    ASSERT_GT(k, kSteps + 1);
+    for (std::size_t i = 0; i < runs; ++i) {
+        const RunResult& run = call.summary.results[i];
+        ASSERT_EQ(k, run.steps) << "seed " << run.seed;
+        const Choices made = *choices(run.seed_stream, run.seed_k, 2, k - kSteps - 1);
+        EXPECT_EQ(Simulator(made).run().letters, letters[i]) << "seed " << run.seed;
+    }
+}
+
+// A replay is no campaign, but the same run.
+TEST(Exact, Replays) {
+    for (std::uint64_t stream = 100; stream < 103; ++stream) {
+        char seed[25];
+        std::snprintf(seed, sizeof(seed), "%08x%016llx", kSteps,
+                      static_cast<unsigned long long>(stream * 0x9e3779b97f4a7c15));
+        const Order expected = Simulator(*choices(stream * 0x9e3779b97f4a7c15, kSteps, 2)).run();
+        const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
+                                  "2", "--times", "3", "--", built("zoo/exact3")});
+        ASSERT_EQ(0, call.status) << call;
+        EXPECT_EQ(std::vector<std::string>(3, expected.letters), printed(call.out)) << call;
+        ASSERT_EQ(3U, call.summary.results.size());
+        for (const RunResult& run : call.summary.results)
+            EXPECT_EQ(expected.hash, run.order_hash);
+    }
+}
+
+} // namespace
+} // namespace vmtest

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// How often programs fail of which it is known exactly how often they have to (rate_*.c).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness.h"
+
+namespace vmtest {
+namespace {
+
+struct Case {
+    std::string name;
+    Animal animal;
+    unsigned depth;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Case& one) {
+    return stream << one.name;
+}
+
+// One for each line "// rate:". Without --long those whose shape another one has as well are left
+// out, and of the impossible ones all but one.
+std::vector<Case> cases() {
+    const std::vector<std::string> sample = {
+        "rate_d1_two_1",    "rate_d1_four_1",   "rate_d1_order_1",
+        "rate_d2_fork_2",   "rate_d2_three_2",  "rate_d2_tight_2",
+        "rate_d2_window_2", "rate_d3_window_2", "rate_d3_window_3"};
+    std::vector<Case> all;
+    for (const Animal& animal : zoo())
+        for (const Rate& rate : animal.rates) {
+            const std::string name = animal.name + "_" + std::to_string(rate.depth);
+            if (long_tests() || std::find(sample.begin(), sample.end(), name) != sample.end())
+                all.push_back({name, animal, rate.depth});
+        }
+    return all;
+}
+
+class Rates : public testing::TestWithParam<Case> {};
+
+TEST_P(Rates, AreThoseComputedByHand) {
+    const auto& [name, animal, depth] = GetParam();
+    const auto rate = std::find_if(animal.rates.begin(), animal.rates.end(),
+                                   [d = depth](const Rate& one) { return one.depth == d; });
+    ASSERT_NE(animal.rates.end(), rate);
+    const unsigned runs = long_tests() ? 3001 : 521;
+    const Call call =
+        pctctl({"--seed", "517", "--runs", std::to_string(runs), "--keep-going", "--jobs", "2",
+                "--depth", std::to_string(depth), "--points", animal.points, "--", animal.path()},
+               std::chrono::seconds(runs));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(call.summary.failures > 0 ? 1 : 0, call.status) << call;
+    ASSERT_EQ(runs, call.summary.runs_done) << call;
+    ASSERT_EQ(animal.threads, call.summary.threads) << call;
+    ASSERT_EQ(0U, call.summary.interventions) << call;
+
+    // The headers speak of runs that know k; the first one, which measures it, does not.
+    const std::uint64_t k = call.summary.steps;
+    std::uint64_t trials = 0;
+    std::uint64_t failures = 0;
+    for (const RunResult& run : call.summary.results) {
+        EXPECT_EQ(k, run.steps) << "run " << run.number << " of " << call;
+        if (run.outcome != "pass") {
+            EXPECT_EQ(animal.outcome, run.outcome) << call;
+        }
+        if (depth > 1 && run.seed_k != k)
+            continue;
+        ++trials;
+        failures += run.outcome != "pass";
+    }
+    ASSERT_GE(trials, 500U);
+
+    const double p = rate->at(static_cast<double>(k));
+    const Interval wide = clopper_pearson(failures, trials, 0.999);
+    const Interval interval = clopper_pearson(failures, trials, 0.99);
+    std::cout << name << ": " << failures << " of " << trials
+              << " runs failed, n = " << animal.threads << ", k = " << k << ", 99 % interval "
+              << interval.low << " to " << interval.high << ", exact " << p << "\n";
+    EXPECT_LE(wide.low, p);
+    EXPECT_GE(wide.high, p);
+    if (p == 0) {
+        EXPECT_EQ(0U, failures);
+        return;
+    }
+    EXPECT_GT(failures, 0U);
+    if (depth >= animal.depth) {
+        const double bound =
+            1 / (animal.threads * std::pow(static_cast<double>(k), static_cast<double>(depth - 1)));
+        EXPECT_GE(interval.high, bound);
+        EXPECT_NEAR(bound, call.summary.bound_run, bound * 1e-9);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, Rates, testing::ValuesIn(cases()),
+                         name_of<testing::TestParamInfo<Case>>);
+
+} // namespace
+} // namespace vmtest
