@@ -2,6 +2,10 @@
 /*
  * The independent witness of `--verify`: records the kernel's own scheduling decisions about tasks
  * of policy SCHED_EXT. Knows nothing of runs, priorities or the scheduler.
+ *
+ * All programs are called with interrupts off. In a place where it can be preempted, a program
+ * would be skipped when the next thread gets there, and its half-written record would stop the
+ * reader for as long as the thread is starved.
  */
 #include "vmlinux.h"
 
@@ -12,6 +16,7 @@
 #include "pctctl/witness.h"
 
 #define RING_BYTES (16u << 20)
+#define PF_EXITING 0x4 /* a macro in the kernel */
 
 /* Which scheduling policy is watched. Set by the loader; constant from then on. */
 const volatile unsigned int watched_policy = 7; /* SCHED_EXT */
@@ -29,7 +34,7 @@ struct {
  * Reserving takes the ring's lock, a full memory barrier. The time is read after it: whoever sees a
  * clock later than a record's time also sees what the kernel had done before the record.
  */
-static struct pct_witness_record* begin(struct task_struct* p, __u16 type) {
+static struct pct_witness_record* begin(struct task_struct* p, __u8 type) {
     struct pct_witness_record* r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
 
     if (!r) {
@@ -81,8 +86,9 @@ static __always_inline void take_user_state(struct pct_witness_record* r, struct
     hash = mix(hash, regs->r14);
     hash = mix(hash, regs->r15);
     hash = mix(hash, regs->flags);
+    hash = mix(hash, regs->ip);
     r->user_state = hash;
-    r->ip = regs->ip;
+    r->exiting = (p->flags & PF_EXITING) != 0;
 }
 
 static __always_inline bool watched(struct task_struct* p) {
@@ -118,72 +124,35 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     return 0;
 }
 
-static __always_inline int record(struct task_struct* p, __u16 type) {
+/* Called after the task's scheduler has enqueued it, with the lock held that running it needs. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct* p) {
     struct pct_witness_record* r;
 
     if (!watched(p))
         return 0;
-    r = begin(p, type);
+    r = begin(p, PCT_WITNESS_WAKE);
     if (r)
         end(r);
     return 0;
 }
 
-/* Called after the task's scheduler has enqueued it, with the lock held that running it needs. */
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_wakeup, struct task_struct* p) {
-    return record(p, PCT_WITNESS_WAKE);
-}
-
+/* The same; the current task is the creator. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct* p) {
-    return record(p, PCT_WITNESS_NEW);
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct* p) {
-    return record(p, PCT_WITNESS_EXIT);
-}
-
-/* Called before the child is woken for the first time. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+    struct task_struct* creator = bpf_get_current_task_btf();
     struct pct_witness_record* r;
 
-    if (!watched(parent))
+    if (!watched(p) && !watched(creator))
         return 0;
-    r = begin(child, PCT_WITNESS_FORK);
+    r = begin(p, PCT_WITNESS_NEW);
     if (!r)
         return 0;
-    r->parent = (__u64)parent;
-    r->parent_pid = parent->pid;
-    r->controlled = watched(child);
+    r->parent = (__u64)creator;
+    r->parent_pid = creator->pid;
+    r->controlled = watched(p);
     end(r);
     return 0;
-}
-
-static __always_inline int record_altered(void) {
-    struct task_struct* p = bpf_get_current_task_btf();
-    struct pct_witness_record* r;
-
-    if (!watched(p))
-        return 0;
-    r = begin(p, PCT_WITNESS_ALTERED);
-    if (r) {
-        take_user_state(r, p);
-        end(r);
-    }
-    return 0;
-}
-
-SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal) {
-    return record_altered();
-}
-
-SEC("?tp_btf/rseq_ip_fixup") /* kernels without rseq lack it */
-int BPF_PROG(on_rseq_abort) {
-    return record_altered();
 }
 
 char LICENSE[] SEC("license") = "GPL";

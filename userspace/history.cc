@@ -10,26 +10,6 @@
 namespace pctctl {
 namespace {
 
-// Has user code run between two looks at a thread in the same turn?
-//
-// Besides signals and rseq aborts, which the witness announces (ALTERED), the kernel changes the
-// saved registers when it restarts an interrupted system call: ip goes back over the two bytes of
-// the instruction. Others are system calls made to set registers (rt_sigreturn, execve) and the
-// emulation of a probed instruction; all of these happen between user code and its next scheduling,
-// in one turn. A thread that is given the CPU and sent away again before it returns to user mode
-// does not leave the kernel's scheduler in between, so it gets to none of these places.
-bool user_code_between(const pct_witness_record& before, const pct_witness_record& after) {
-    if (before.user_state != after.user_state)
-        return true;
-    return before.ip != after.ip && before.ip - 2 != after.ip;
-}
-
-// Does the record show that its thread is on a CPU?
-bool is_on_cpu(const pct_witness_record& record) {
-    return record.type == PCT_WITNESS_OUT || record.type == PCT_WITNESS_EXIT ||
-           record.type == PCT_WITNESS_ALTERED;
-}
-
 class Reader {
 public:
     History read(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
@@ -50,9 +30,8 @@ private:
     // What is known of a task.
     struct Life {
         std::size_t thread = History::none;
-        std::size_t turn = History::none;           // the one it is in
-        const pct_witness_record* looked = nullptr; // last look in the turn, unless altered since
-        bool exiting = false;
+        std::size_t turn = History::none; // the one it is in
+        std::uint64_t user_state = 0;     // with which that began
     };
 
     void read_threads(std::span<const pct_event> log) {
@@ -96,11 +75,11 @@ private:
             if (!record)
                 continue;
             const bool creates =
-                record->type == PCT_WITNESS_FORK && record->parent_pid == thread.pid;
+                record->type == PCT_WITNESS_NEW && record->parent_pid == thread.pid;
             if (!creates && record->pid != thread.pid)
                 continue;
             Life& life = lives_[creates ? record->parent : record->task] = {.thread = 0};
-            thread.starts_on_cpu = creates || is_on_cpu(*record);
+            thread.starts_on_cpu = creates || record->type == PCT_WITNESS_OUT;
             if (thread.starts_on_cpu) {
                 begin_turn(life);
                 history_.turns[life.turn].user_code = true;
@@ -121,40 +100,29 @@ private:
 
     void on_record(History::Moment& moment) {
         const pct_witness_record& record = *moment.record;
-        if (record.type == PCT_WITNESS_FORK)
-            on_fork(record);
+        if (record.type == PCT_WITNESS_NEW)
+            on_new(record);
         const auto known = lives_.find(record.task);
         if (known == lives_.end())
-            return; // of another run, or a thread of the kernel's
+            return; // of another run
         Life& life = known->second;
         moment.thread = life.thread;
-        if (record.type == PCT_WITNESS_IN)
+        if (record.type == PCT_WITNESS_IN) {
             begin_turn(life);
+            life.user_state = record.user_state;
+        }
         moment.turn = life.turn;
-        switch (record.type) {
-        case PCT_WITNESS_IN:
-            life.looked = &record;
-            break;
-        case PCT_WITNESS_ALTERED:
-            look(life, record);
-            life.looked = nullptr;
-            break;
-        case PCT_WITNESS_EXIT:
-            life.exiting = true;
-            break;
-        case PCT_WITNESS_OUT:
-            look(life, record);
+        if (record.type == PCT_WITNESS_OUT) {
+            if (life.turn != History::none && life.user_state != record.user_state)
+                history_.turns[life.turn].user_code = true;
             end_turn(life);
-            if (life.exiting && !record.ready)
+            if (record.exiting && !record.ready)
                 lives_.erase(known);
-            break;
-        default:
-            break;
         }
     }
 
     // The log has announced the thread before; of several with this pid the others came to nothing.
-    void on_fork(const pct_witness_record& record) {
+    void on_new(const pct_witness_record& record) {
         lives_.erase(record.task); // whoever had that address before
         const auto creator = lives_.find(record.parent);
         if (creator == lives_.end())
@@ -182,14 +150,8 @@ private:
 
     void end_turn(Life& life) {
         life.turn = History::none;
-        life.looked = nullptr;
         if (life.thread < turn_of_.size())
             turn_of_[life.thread] = History::none;
-    }
-
-    void look(const Life& life, const pct_witness_record& record) {
-        if (life.looked && user_code_between(*life.looked, record))
-            history_.turns[life.turn].user_code = true;
     }
 
     History history_;

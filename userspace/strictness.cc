@@ -30,7 +30,7 @@
 //
 // Rules
 //
-// A. Two turns with user code do not overlap. A turn ends here when its thread begins to exit. (T5)
+// A. Two turns with user code do not overlap (T5).
 // B. When a turn with user code begins, and it is not just the continuation of the last such turn
 //    after an interruption, no thread of higher priority has been ready since before the decision:
 //    since before the last thing the witness or the log knows of the CPU on which the last turn
@@ -324,9 +324,6 @@ private:
         case PCT_WITNESS_NEW:
             set_ready(moment.thread, moment.time_ns, record.cpu);
             break;
-        case PCT_WITNESS_EXIT:
-            on_exit(moment);
-            break;
         default:
             break;
         }
@@ -344,7 +341,7 @@ private:
         ThreadState& state = states_[thread];
         state.cpu = moment.record->cpu;
         set_ready(thread, 0, 0); // only the first thread may have got ready unseen
-        if (!user_code(moment.turn) || state.exiting)
+        if (!user_code(moment.turn) || moment.record->exiting)
             return;
         if (!logged(thread)) {
             if (!std::exchange(state.reported, true))
@@ -391,22 +388,17 @@ private:
             decided_on_ = moment.record->cpu;
         }
         if (!moment.record->ready) {
-            if (!state.exiting)
+            if (!moment.record->exiting)
                 went_on(thread, moment.time_ns, "went to sleep in an operation");
-            set_not_ready(thread);
+            else if (state.last_turn != kNone && state.last_turn == moment.turn)
+                went_on(thread, moment.time_ns, "exited");
             last_thread_ = kNone;
         }
+        state.exiting = moment.record->exiting;
+        if (state.exiting || !moment.record->ready)
+            set_not_ready(thread);
         if (state.due.time_ns)
             state.last = std::exchange(state.due, {});
-    }
-
-    void on_exit(const History::Moment& moment) {
-        ThreadState& state = states_[moment.thread];
-        if (state.last_turn != kNone && state.last_turn == moment.turn)
-            went_on(moment.thread, moment.time_ns, "exited");
-        set_not_ready(moment.thread);
-        state.exiting = true;
-        std::erase(running_, moment.thread);
     }
 
     const RunSeed seed_;

@@ -2,7 +2,6 @@
 #include "witness.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <signal.h>
 
@@ -22,7 +21,7 @@ namespace {
 // The kernel's ring holds 300,000 records: emptied this often it takes millions a second.
 constexpr auto drain_period = std::chrono::milliseconds(50);
 
-// Records kept in memory (48 bytes each) for all runs under way.
+// Records kept in memory (40 bytes each) for all runs under way.
 constexpr std::size_t max_records = 8u << 20;
 
 Error failed(std::string_view what, int error) {
@@ -58,8 +57,6 @@ Result<std::unique_ptr<Witness>> Witness::load(const Options& options) {
         return failed("open", errno);
     witness_bpf* skeleton = self->skeleton_.get();
     skeleton->rodata->watched_policy = options.policy;
-    bpf_program__set_autoload(skeleton->progs.on_rseq_abort,
-                              libbpf_find_vmlinux_btf_id("rseq_ip_fixup", BPF_TRACE_RAW_TP) > 0);
     if (int error = witness_bpf__load(skeleton))
         return failed("load", -error);
     self->ring_.reset(
@@ -163,7 +160,7 @@ Result<std::vector<pct_witness_record>> Witness::Watch::take(pid_t root) {
     std::unordered_set<std::uint32_t> pids = {static_cast<std::uint32_t>(root)};
     for (std::size_t i = mark_->start - witness_->first_; i < witness_->records_.size(); i++) {
         const pct_witness_record& record = witness_->records_[i];
-        if (record.type == PCT_WITNESS_FORK && pids.contains(record.parent_pid))
+        if (record.type == PCT_WITNESS_NEW && pids.contains(record.parent_pid))
             pids.insert(record.pid);
         if (pids.contains(record.pid))
             result.push_back(record);

@@ -60,7 +60,6 @@ private:
         std::uint64_t priority;
         std::uint64_t task;
         std::uint64_t registers = 1;
-        std::uint64_t ip = 0x4000;
         std::uint32_t children = 0;
         std::uint32_t cpu = 0;
         bool ready = false;
@@ -113,7 +112,7 @@ private:
                           [](const Thread& t) { return t.reported; }));
     }
 
-    pct_witness_record& record(std::uint32_t thread, std::uint16_t type, std::uint32_t cpu) {
+    pct_witness_record& record(std::uint32_t thread, std::uint8_t type, std::uint32_t cpu) {
         pass_time();
         pct_witness_record& r = records_.emplace_back();
         r.time_ns = now_;
@@ -124,10 +123,9 @@ private:
         return r;
     }
 
-    void look(std::uint32_t thread, std::uint16_t type) {
+    void look(std::uint32_t thread, std::uint8_t type) {
         pct_witness_record& r = record(thread, type, threads_[thread].cpu);
         r.user_state = threads_[thread].registers;
-        r.ip = threads_[thread].ip;
     }
     void in(std::uint32_t thread) { look(thread, PCT_WITNESS_IN); }
     void out(std::uint32_t thread, bool ready) {
@@ -136,9 +134,7 @@ private:
         threads_[thread].ready = ready;
         threads_[thread].known &= ready;
     }
-    void user_code(std::uint32_t thread) {
-        (chance(2) ? threads_[thread].registers : threads_[thread].ip) += 1 + below(5);
-    }
+    void user_code(std::uint32_t thread) { threads_[thread].registers += 1 + below(5); }
 
     bool over() const {
         return std::ranges::all_of(threads_, [](const Thread& t) { return t.gone; });
@@ -192,11 +188,6 @@ private:
             if (fault_ == Fault::starved_run && i != last_ && known_better_than(i) && chance(4)) {
                 thread.registers += 100;
                 faults_++;
-            } else if (chance(8)) { // the kernel delivers a signal
-                look(i, PCT_WITNESS_ALTERED);
-                thread.registers++;
-            } else if (chance(8)) { // or restarts a system call
-                thread.ip -= 2;
             }
             out(i, true);
         }
@@ -250,7 +241,7 @@ private:
         Thread& self = threads_[thread];
         if (unseen_)
             return chance(2) ? step(thread) : leave(thread, false);
-        switch (below(12)) {
+        switch (below(11)) {
         case 0:
             wake_someone(self.cpu);
             return give_way_or_not(thread);
@@ -274,20 +265,16 @@ private:
             }
             in(thread);
             return user_code(thread);
-        case 4:
-            look(thread, PCT_WITNESS_ALTERED);
-            self.registers++;
-            return;
-        case 5: // waits for a page
+        case 4: // waits for a page
             return leave(thread, false);
-        case 6:
+        case 5:
             if (chance(20)) {
                 demote(thread, PCT_DEMOTE_SPIN);
                 demoted_ = true;
                 give_way_or_not(thread);
             }
             return;
-        case 7:
+        case 6:
             if (fault_ == Fault::two_cpus && chance(4))
                 run_another(thread);
             return;
@@ -303,11 +290,10 @@ private:
             return;
         add_thread(creator, ordinal, pct_child_identity(threads_[creator].identity, ordinal));
         threads_[child].cpu = chance(4);
-        pct_witness_record& fork = record(child, PCT_WITNESS_FORK, threads_[creator].cpu);
-        fork.parent = threads_[creator].task;
-        fork.parent_pid = 500 + creator;
-        fork.controlled = 1;
-        record(child, PCT_WITNESS_NEW, threads_[creator].cpu);
+        pct_witness_record& born = record(child, PCT_WITNESS_NEW, threads_[creator].cpu);
+        born.parent = threads_[creator].task;
+        born.parent_pid = 500 + creator;
+        born.controlled = 1;
         threads_[child].ready = true;
         if (!threads_[child].reported) { // nobody looks after it: it runs somewhere
             threads_[child].cpu = 1 - threads_[creator].cpu;
@@ -379,13 +365,14 @@ private:
         case 1:
             if (!chance(4))
                 break;
-            record(thread, PCT_WITNESS_EXIT, self.cpu);
             event(thread, PCT_EVENT_EXIT);
             self.gone = true;
             self.ready = false;
             if (chance(2))
                 wake_someone(self.cpu);
-            return leave(thread, false);
+            leave(thread, false);
+            records_.back().exiting = 1;
+            return;
         default:
             user_code(thread);
         }
