@@ -85,12 +85,14 @@ function(vm_test name timeout long_timeout)
 endfunction()
 vm_test(zoo 1800 14400)
 vm_test(rate 600 7200)
-vm_test(exact 300 1200)
+vm_test(exact 900 1200)
 vm_test(determinism 600 28800)
 vm_test(witness 600 7200)
 vm_test(containment 600 1800)
 vm_test(input 600 600)
-vm_test(starvation 300 900)
+vm_test(starvation 600 900)
+# Not yet seen to the end: with the long ones until they have been.
+set_tests_properties(vm.rate vm.determinism PROPERTIES LABELS "vm;long")
 
 # benchmarks/*.cc -> build/benchmarks/NAME
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)
