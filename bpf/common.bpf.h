@@ -51,6 +51,7 @@ struct pct_thread {
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
+    __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
 };
 
 /* Written by the controller. */
@@ -119,13 +120,27 @@ static __always_inline __u64 rank_of(const struct pct_thread *t)
 }
 
 /*
+ * The highest priority among threads that are in no queue and yet not blocked, since the kernel is doing
+ * something for them: the lower ones stand still meanwhile. 0: none.
+ */
+static __always_inline __u64 best_held(const struct pct_run_state *st)
+{
+    __u64 best = 0;
+    int i;
+
+    for (i = 0; i < PCT_MAX_HOLDS; i++)
+        if (st->holds[i] > best)
+            best = st->holds[i];
+    return best;
+}
+
+/*
  * The highest priority among the run's threads that would execute in place of the current one: the
- * waiting ones, and one in a wait of the kernel's own, for which the lower ones stand still. 0: none.
- * Callable wherever kfuncs are.
+ * waiting ones and those held for. 0: none. Callable wherever kfuncs are.
  */
 static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 slot)
 {
-    __u64 best = st->held ? st->held_priority : 0;
+    __u64 best = best_held(st);
     struct task_struct *p;
 
     bpf_rcu_read_lock();

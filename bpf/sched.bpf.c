@@ -40,6 +40,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_FORK_FIRST 56 /* clone, fork, vfork */
 #define NR_FORK_LAST 58
 #define NR_CLONE3 435
+#define NR_SCHED_SETAFFINITY 203
 #define NR_EXIT_GROUP 231
 #define NR_EXECVE 59
 #define NR_EXECVEAT 322
@@ -107,6 +108,29 @@ static __always_inline void release(struct actor *a)
 
     if ((__u32)owner == a->t->index + 1)
         __sync_val_compare_and_swap(&a->st->owner, owner, 0);
+}
+
+/* The lower threads stand still until this one is back in the queue. */
+static __always_inline void hold(struct actor *a)
+{
+    int i;
+
+    for (i = 0; i < PCT_MAX_HOLDS && !a->t->hold; i++) {
+        if (__sync_val_compare_and_swap(&a->st->holds[i], 0, rank_of(a->t)))
+            continue;
+        a->st->held_since_ns[i] = bpf_ktime_get_ns();
+        a->t->hold = i + 1;
+    }
+}
+
+/* A thread's priority is what it was: only executing threads' priorities change. */
+static __always_inline void end_hold(struct actor *a)
+{
+    __u32 i = a->t->hold - 1;
+
+    if (i < PCT_MAX_HOLDS)
+        __sync_val_compare_and_swap(&a->st->holds[i], rank_of(a->t), 0);
+    a->t->hold = 0;
 }
 
 /* The same for the current task. Quick for all tasks of the machine that are none of ours. */
@@ -435,11 +459,22 @@ int on_lock_got(struct trace_event_raw_contention_end *wait)
     return 0;
 }
 
+/* The thread id given to its system call is the thread's own, as it sees it itself, or 0. */
+static __always_inline bool first_argument_is_self(struct task_struct *p)
+{
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+    __u32 level = BPF_CORE_READ(p, thread_pid, level);
+    int id = PT_REGS_PARM1_CORE_SYSCALL(regs);
+
+    return !id || id == BPF_CORE_READ(p, thread_pid, numbers[level].nr);
+}
+
 /*
  * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock inside the kernel, a vfork
- * child, the other threads at exec, and everything while the process ends.
+ * child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
+ * exec, and everything while the process ends.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -449,6 +484,8 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
         return false;
+    if (nr == NR_SCHED_SETAFFINITY)
+        return first_argument_is_self(a->p);
     if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
         return false;
     return a->p->signal->group_exec_task != a->p;
@@ -490,12 +527,11 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
         return;
     }
     release(&a); /* it was chosen, but lost its CPU before it ran */
-    if (a.st->held == a.t->index + 1)
-        a.st->held = 0;
     refreshed = a.t->refresh;
     a.t->refresh = 0;
     scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
                              PCT_PRIO_MAX - rank_of(a.t), enq_flags);
+    end_hold(&a);
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into
@@ -507,6 +543,19 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
         scx_bpf_kick_cpu(cpu_for(p, a.t->slot), 0);
     else if ((!refreshed && rank_of(a.t) > a.st->owner_priority) || (s32)(owner >> 32) != cpu)
         scx_bpf_kick_cpu(owner >> 32, SCX_KICK_PREEMPT);
+}
+
+/*
+ * A waiting thread leaves the queue, for a change of its attributes or to move to another CPU; the kernel
+ * puts it back. Called before it has left.
+ */
+OPS(dequeue)
+void BPF_PROG(pct_dequeue, struct task_struct *p, u64 deq_flags)
+{
+    struct actor a;
+
+    if ((deq_flags & SCX_DEQ_SCHED_CHANGE) && actor_of(p, &a))
+        hold(&a);
 }
 
 /* Is the run's last owner still on its way out of another CPU? */
@@ -571,7 +620,7 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
         return true;
 
-    held = st->held ? st->held_priority : 0;
+    held = best_held(st);
     if (prev_thread && rank_of(prev_thread) < held)
         keep = false;
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
@@ -668,12 +717,10 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         return;
     if (runnable)
         p->scx.slice = 0; /* whoever took the CPU, the thread goes back to its run's queue */
-    else if (owns(&a) && kernel_wait(&a) &&
-             (!a.st->held || a.st->held_priority < rank_of(a.t))) {
-        a.st->held_priority = rank_of(a.t);
-        a.st->held_since_ns = bpf_ktime_get_ns();
-        a.st->held = a.t->index + 1;
-    }
+    else if (!p->__state)
+        return; /* its attributes are being changed, it goes on executing */
+    else if (owns(&a) && kernel_wait(&a))
+        hold(&a);
     release(&a);
 }
 
@@ -769,6 +816,18 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     return 0;
 }
 
+/* A task leaves us: it ends, or somebody gave it another scheduling policy. */
+OPS(disable)
+void BPF_PROG(pct_disable, struct task_struct *p)
+{
+    struct actor a;
+
+    if (!actor_of(p, &a))
+        return;
+    end_hold(&a);
+    release(&a);
+}
+
 OPS(exit_task)
 void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
 {
@@ -801,17 +860,19 @@ int adopt(struct pct_call *args)
     return err;
 }
 
-/* The run's holder of a kernel wait has not come back for long: let the others go on. */
+/* A thread held for has not come back for long: let the others go on. */
 SEC("syscall")
 int break_hold(struct pct_call *args)
 {
-    __u32 held = args->value;
     struct pct_run_config *cfg = config_of(args->slot);
     struct pct_run_state *st = state_of(args->slot);
+    __u32 i = args->value;
+    __u64 held;
 
-    if (!cfg || !st)
+    if (!cfg || !st || i >= PCT_MAX_HOLDS)
         return -EINVAL;
-    if (held && __sync_val_compare_and_swap(&st->held, held, 0) == held) {
+    held = st->holds[i];
+    if (held && __sync_val_compare_and_swap(&st->holds[i], held, 0) == held) {
         st->hold_breaks++;
         scx_bpf_kick_cpu(cfg->home_cpu, SCX_KICK_PREEMPT);
     }
@@ -821,10 +882,8 @@ int break_hold(struct pct_call *args)
 /* The first fatal signal of a run, and the thread that took it. */
 static __always_inline void fatal_signal(struct actor *a, int sig)
 {
-    if (__sync_val_compare_and_swap(&a->st->first_signal, 0, sig))
-        return;
-    a->st->first_signal_thread = a->t->index;
-    report(a, PCT_EVENT_SIGNAL, 0, sig, 0);
+    if (!__sync_val_compare_and_swap(&a->st->first_signal, 0, sig))
+        report(a, PCT_EVENT_SIGNAL, 0, sig, 0);
 }
 
 /* A signal is about to act on its thread; with the default action and a fatal one, this is the end. */
@@ -902,6 +961,7 @@ SEC(".struct_ops.link")
 struct sched_ext_ops pct_ops = {
     .select_cpu = (void *)pct_select_cpu,
     .enqueue = (void *)pct_enqueue,
+    .dequeue = (void *)pct_dequeue,
     .dispatch = (void *)pct_dispatch,
     .runnable = (void *)pct_runnable,
     .running = (void *)pct_running,
@@ -909,6 +969,7 @@ struct sched_ext_ops pct_ops = {
     .quiescent = (void *)pct_quiescent,
     .tick = (void *)pct_tick,
     .init_task = (void *)pct_init_task,
+    .disable = (void *)pct_disable,
     .exit_task = (void *)pct_exit_task,
     .init = (void *)pct_init,
     .exit = (void *)pct_exit,

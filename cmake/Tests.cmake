@@ -91,8 +91,6 @@ vm_test(witness 600 7200)
 vm_test(containment 600 1800)
 vm_test(input 600 600)
 vm_test(starvation 600 900)
-# Not yet seen to the end: with the long ones until they have been.
-set_tests_properties(vm.rate vm.determinism PROPERTIES LABELS "vm;long")
 
 # benchmarks/*.cc -> build/benchmarks/NAME
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)

@@ -353,10 +353,9 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             return Ending{Outcome::timeout,
                           joined(judge(run.roster.alive(), true, inspector).lines)};
         }
-        if (now.held && now.runnable > 0 &&
-            monotonic_ns() - now.held_since_ns >
-                static_cast<std::uint64_t>(std::chrono::nanoseconds(LONGEST_HOLD).count()))
-            kernel_->break_hold(run.slot, now.held);
+        for (unsigned i = 0; i < PCT_MAX_HOLDS && now.runnable > 0; ++i)
+            if (now.holds[i] && monotonic_ns() > now.held_since_ns[i] + LONGEST_HOLD / 1ns)
+                kernel_->break_hold(run.slot, i);
     }
 }
 

@@ -290,8 +290,8 @@ Status Kernel::adopt(unsigned slot, pid_t pid) {
     return Done{};
 }
 
-void Kernel::break_hold(unsigned slot, std::uint32_t held) {
-    call(objects_->sched->progs.break_hold, {slot, static_cast<std::int32_t>(held)});
+void Kernel::break_hold(unsigned slot, unsigned hold) {
+    call(objects_->sched->progs.break_hold, {slot, static_cast<std::int32_t>(hold)});
 }
 
 void Kernel::consume() {

@@ -50,8 +50,8 @@ public:
 
     // Makes the task (in the initial pid namespace) the run's first thread.
     Status adopt(unsigned slot, pid_t pid);
-    // Lets the others go on although a thread (pct_run_state.held) is in a wait of the kernel's.
-    void break_hold(unsigned slot, std::uint32_t held);
+    // Lets the others go on although a thread (pct_run_state.holds) is in a wait of the kernel's.
+    void break_hold(unsigned slot, unsigned hold);
 
     // Readable when the run's last runnable thread has blocked since quiescent_armed was set.
     int quiescent_fd(unsigned slot) const { return inboxes_[slot].wake.get(); }

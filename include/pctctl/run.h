@@ -10,6 +10,7 @@
 
 #define PCT_MAX_RUNS 64          /* slots, the largest --jobs */
 #define PCT_MAX_DEPTH 64         /* the largest --depth */
+#define PCT_MAX_HOLDS 4          /* threads of a run out of reach at the same time */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -60,13 +61,13 @@ struct pct_run_state {
     __u64 order_hash;    /* over (thread identity, step kind) in order of the steps */
     __u64 switches;      /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
-    __u64 hold_breaks;   /* see held; also an intervention */
+    __u64 hold_breaks;   /* see holds; also an intervention */
     __u64 lost_events;   /* ring buffer was full */
     __u64 progress;      /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor;  /* number of demotions handed out, any reason */
     __u64 last_refresh_ns;
-    __u64 held_since_ns;
-    __u64 held_priority;
+    __u64 holds[PCT_MAX_HOLDS]; /* priorities of threads that are out of reach, yet not blocked; 0: free */
+    __u64 held_since_ns[PCT_MAX_HOLDS];
     __u64 owner;         /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
     __u32 threads;       /* n of this run so far: threads created, the first included */
@@ -75,11 +76,9 @@ struct pct_run_state {
     __u32 started;       /* 1 once the program has been exec'ed */
     __s32 last_pid;      /* last owner, and where it ran */
     __s32 last_cpu;
-    __u32 held;          /* index + 1 of the thread in a wait of the kernel's own that is not a block */
     __u32 next_change;   /* change points already passed */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;  /* first fatal signal a thread of the run died of; 0: none */
-    __u32 first_signal_thread; /* index of that thread */
     __u32 timers;        /* 1: the program has armed an interval or POSIX timer */
 };
 
@@ -126,7 +125,7 @@ struct pct_event {
     char comm[PCT_COMM_LEN];
 };
 
-/* Argument of the scheduler's calls: `adopt` (a thread id), `break_hold` (pct_run_state.held). */
+/* Argument of the scheduler's calls: `adopt` (a thread id), `break_hold` (an index of holds). */
 struct pct_call {
     __u32 slot;
     __s32 value;
