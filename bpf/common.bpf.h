@@ -38,6 +38,7 @@ struct pct_thread {
     __u64 loader_start; /* text of the dynamic loader, whose locks are no steps; 0: none known */
     __u64 loader_end;
     __u64 lock;      /* lock inside the kernel that it waits for, 0: none */
+    __u32 lock_type; /* LCB_F_* */
     __u64 poll_site; /* place of the last polling operation, and failures in a row there */
     __u64 poll_count;
     __u64 yield_count;
@@ -129,8 +130,8 @@ static __always_inline __u64 best_held(const struct pct_run_state *st)
     int i;
 
     for (i = 0; i < PCT_MAX_HOLDS; i++)
-        if (st->holds[i] > best)
-            best = st->holds[i];
+        if (st->holds[i].priority > best)
+            best = st->holds[i].priority;
     return best;
 }
 

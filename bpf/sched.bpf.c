@@ -35,6 +35,10 @@ char LICENSE[] SEC("license") = "GPL";
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
 #define AT_BASE 7
+#define LCB_F_READ 0x2
+#define LCB_F_WRITE 0x4
+#define LCB_F_PERCPU 0x10
+#define LCB_F_MUTEX 0x20
 
 /* x86-64 system call numbers with a meaning of their own here. */
 #define NR_FORK_FIRST 56 /* clone, fork, vfork */
@@ -116,9 +120,12 @@ static __always_inline void hold(struct actor *a)
     int i;
 
     for (i = 0; i < PCT_MAX_HOLDS && !a->t->hold; i++) {
-        if (__sync_val_compare_and_swap(&a->st->holds[i], 0, rank_of(a->t)))
+        struct pct_hold *hold = &a->st->holds[i];
+
+        if (__sync_val_compare_and_swap(&hold->priority, 0, rank_of(a->t)))
             continue;
-        a->st->held_since_ns[i] = bpf_ktime_get_ns();
+        hold->since_ns = bpf_ktime_get_ns();
+        hold->lock = a->t->lock;
         a->t->hold = i + 1;
     }
 }
@@ -129,8 +136,18 @@ static __always_inline void end_hold(struct actor *a)
     __u32 i = a->t->hold - 1;
 
     if (i < PCT_MAX_HOLDS)
-        __sync_val_compare_and_swap(&a->st->holds[i], rank_of(a->t), 0);
+        __sync_val_compare_and_swap(&a->st->holds[i].priority, rank_of(a->t), 0);
     a->t->hold = 0;
+}
+
+/* It has been given a lock that somebody else of the run waits for as well: that one waits for it now. */
+static __always_inline void end_holds_for_lock(struct actor *a)
+{
+    int i;
+
+    for (i = 0; i < PCT_MAX_HOLDS && a->t->lock; i++)
+        if (a->st->holds[i].lock == a->t->lock)
+            a->st->holds[i].priority = 0;
 }
 
 /* The same for the current task. Quick for all tasks of the machine that are none of ours. */
@@ -444,8 +461,10 @@ int on_lock_wait(struct trace_event_raw_contention_begin *wait)
 {
     struct actor a;
 
-    if (current_actor(&a) && !a.t->lock) /* the outermost one: its own spinlocks contend too */
+    if (current_actor(&a) && !a.t->lock) { /* the outermost one: its own spinlocks contend too */
         a.t->lock = (__u64)wait->lock_addr;
+        a.t->lock_type = wait->flags;
+    }
     return 0;
 }
 
@@ -457,6 +476,35 @@ int on_lock_got(struct trace_event_raw_contention_end *wait)
     if (current_actor(&a) && a.t->lock == (__u64)wait->lock_addr)
         a.t->lock = 0;
     return 0;
+}
+
+/*
+ * Is the kernel's lock that the thread waits for in the hands of a task that is none of the run's? Locks
+ * of files, for instance, are shared with all that goes on in the machine.
+ */
+static __always_inline bool lock_held_outside(struct actor *a)
+{
+    __u64 lock = a->t->lock, owner;
+    struct task_struct *p;
+    struct pct_thread *t;
+    bool outside = true;
+
+    if (a->t->lock_type & LCB_F_MUTEX)
+        owner = BPF_CORE_READ((struct mutex *)lock, owner.counter) & ~7ULL;
+    else if (a->t->lock_type == LCB_F_READ || a->t->lock_type == LCB_F_WRITE)
+        owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter) & ~3ULL;
+    else
+        return a->t->lock_type == (LCB_F_PERCPU | LCB_F_READ); /* a write to a cgroup's files */
+    if (!owner)
+        return true; /* on its way to somebody, see end_holds_for_lock() */
+    p = bpf_task_from_pid(BPF_CORE_READ((struct task_struct *)owner, pid));
+    if (!p)
+        return true;
+    t = bpf_task_storage_get(&threads, p, NULL, 0);
+    if (t && t->run == a->t->run)
+        outside = false;
+    bpf_task_release(p);
+    return outside;
 }
 
 /* The thread id given to its system call is the thread's own, as it sees it itself, or 0. */
@@ -472,16 +520,18 @@ static __always_inline bool first_argument_is_self(struct task_struct *p)
 /*
  * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
- * how long the wait takes. Waits on other threads of the run are: a lock inside the kernel, a vfork
- * child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
+ * how long the wait takes. Waits on other threads of the run are: a lock that one of them holds inside
+ * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
  * exec, and everything while the process ends.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
     __u32 nr = a->t->sysno;
 
-    if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started || a->t->lock)
+    if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started)
         return false;
+    if (a->t->lock)
+        return lock_held_outside(a);
     if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
         return false;
     if (nr == NR_SCHED_SETAFFINITY)
@@ -532,6 +582,7 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
     scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
                              PCT_PRIO_MAX - rank_of(a.t), enq_flags);
     end_hold(&a);
+    end_holds_for_lock(&a);
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into
@@ -871,8 +922,8 @@ int break_hold(struct pct_call *args)
 
     if (!cfg || !st || i >= PCT_MAX_HOLDS)
         return -EINVAL;
-    held = st->holds[i];
-    if (held && __sync_val_compare_and_swap(&st->holds[i], held, 0) == held) {
+    held = st->holds[i].priority;
+    if (held && __sync_val_compare_and_swap(&st->holds[i].priority, held, 0) == held) {
         st->hold_breaks++;
         scx_bpf_kick_cpu(cfg->home_cpu, SCX_KICK_PREEMPT);
     }

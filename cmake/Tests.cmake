@@ -79,8 +79,9 @@ function(vm_test name timeout long_timeout)
             COMMAND ${CMAKE_SOURCE_DIR}/vm/run --timeout ${timeout} --
                 ${environment} $<TARGET_FILE:vm_${name}_test>
             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        # The kernel's own words, should it have any: it is quiet unless something goes wrong.
         set_tests_properties(${variant}.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${kill}
-            PROCESSORS 2 RUN_SERIAL ON)
+            PROCESSORS 2 RUN_SERIAL ON ENVIRONMENT PCTCTL_VM_CONSOLE=1)
     endforeach()
 endfunction()
 vm_test(zoo 1800 14400)

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,7 +11,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "capture.h"
 #include "cgroup.h"
+#include "doctor.h"
 #include "guardian.h"
 #include "identity.h"
 #include "judge.h"
@@ -39,46 +40,6 @@ constexpr auto LONGEST_HOLD = 10s;
 constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
 // Everything of a run has been killed; the kernel still has to get rid of it.
 constexpr auto BURIAL = 30s;
-
-std::string contents(int fd) {
-    const off_t size = lseek(fd, 0, SEEK_END);
-    std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t n =
-            pread(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
-        if (n <= 0)
-            break;
-        done += static_cast<std::size_t>(n);
-    }
-    text.resize(done);
-    return text;
-}
-
-// Copies what a program has written so far to our own output.
-class LiveCopy {
-public:
-    LiveCopy(int from, int to) : from_(from), to_(to) {}
-
-    void forward() {
-        char buffer[4096];
-        ssize_t n;
-        while ((n = pread(from_, buffer, sizeof buffer, done_)) > 0) {
-            done_ += n;
-            for (ssize_t sent = 0; sent < n;) {
-                const ssize_t w = write(to_, buffer + sent, static_cast<std::size_t>(n - sent));
-                if (w <= 0)
-                    return;
-                sent += w;
-            }
-        }
-    }
-
-private:
-    int from_;
-    int to_;
-    off_t done_ = 0;
-};
 
 std::uint64_t monotonic_ns() {
     timespec t;
@@ -128,8 +89,8 @@ private:
         Roster roster;
         std::vector<pct_event> log;
         bool live;
-        LiveCopy out;
-        LiveCopy err;
+        Capture& out;
+        Capture& err;
     };
     // What ended a run, and why.
     struct Ending {
@@ -168,6 +129,9 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     Result<ProgramInfo> program = inspect_program(options.command.front());
     if (!program)
         return program.error();
+    // After what can be said about the program on any machine.
+    if (Status ready = preflight(); !ready)
+        return ready.error();
 
     LaunchOptions launch;
     launch.command = options.command;
@@ -280,9 +244,11 @@ void KernelExecutor::hear(Watched& run) {
         run.log.push_back(event);
     }
     if (run.live) {
-        run.out.forward();
-        run.err.forward();
+        run.out.forward(STDOUT_FILENO);
+        run.err.forward(STDERR_FILENO);
     }
+    run.out.trim();
+    run.err.trim();
 }
 
 // Why the run is deadlocked, if it is.
@@ -354,7 +320,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
                           joined(judge(run.roster.alive(), true, inspector).lines)};
         }
         for (unsigned i = 0; i < PCT_MAX_HOLDS && now.runnable > 0; ++i)
-            if (now.holds[i] && monotonic_ns() > now.held_since_ns[i] + LONGEST_HOLD / 1ns)
+            if (now.holds[i].priority && monotonic_ns() > now.holds[i].since_ns + LONGEST_HOLD / 1ns)
                 kernel_->break_hold(run.slot, i);
     }
 }
@@ -376,15 +342,16 @@ Status KernelExecutor::bury(unsigned slot, Process& process) {
 }
 
 Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
-    const Fd out(memfd_create("stdout", MFD_CLOEXEC));
-    const Fd err(memfd_create("stderr", MFD_CLOEXEC));
-    if (!out || !err)
-        return Error::environment("cannot make files for the program's output: " +
-                                  errno_text(errno));
+    Result<Capture> out = Capture::create("stdout");
+    if (!out)
+        return out.error();
+    Result<Capture> err = Capture::create("stderr");
+    if (!err)
+        return err.error();
 
     const auto start = Clock::now();
 
-    Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out.get(), err.get());
+    Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out->fd(), err->fd());
     if (!process)
         return process.error();
     const pid_t root = process->root_pid();
@@ -400,13 +367,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return s.error();
     }
 
-    Watched run{slot,
-                *process,
-                {},
-                {},
-                plan.live_output,
-                LiveCopy(out.get(), STDOUT_FILENO),
-                LiveCopy(err.get(), STDERR_FILENO)};
+    Watched run{slot, *process, {}, {}, plan.live_output, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
     const std::optional<int> status = process->wait_status();
@@ -435,8 +396,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.order_hash = state.order_hash;
     result.interventions = interventions(state);
     result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    result.out = contents(out.get());
-    result.err = contents(err.get());
+    result.out = out->contents();
+    result.err = err->contents();
     if (watch_of_witness) {
         Result<std::vector<pct_witness_record>> records = watch_of_witness->take(root);
         if (!records)

@@ -42,11 +42,7 @@ void ensure_standard_descriptors() {
 
 int run_session(const Options& options) {
     Surroundings around;
-    around.make_executor = [](const ExecutorOptions& given) -> Result<std::unique_ptr<Executor>> {
-        if (const Status ready = preflight(); !ready)
-            return ready.error();
-        return make_kernel_executor(given);
-    };
+    around.make_executor = make_kernel_executor;
     around.vm = std::getenv("PCTCTL_GUEST"); // set by vm/run, also when called without --vm
     around.sudo = ::geteuid() == 0 && std::getenv("SUDO_USER");
     utsname names{};

@@ -2,7 +2,7 @@
 // The guest's init: mounts the host's root file system below a throw-away overlay and the shared
 // directories over it, runs one command there and reports to the launcher. It is process 1 and the
 // only program in the initramfs, hence linked statically.
-#include "fd.h"
+#include "userspace/fd.h"
 #include "protocol.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@
 namespace {
 
 using vm::Command;
-using vm::Fd;
+using pctctl::Fd;
 using vm::Message;
 using vm::MessageType;
 
@@ -55,7 +55,7 @@ std::string error_text(const std::string& what) {
 std::string read_small_file(const std::string& path) {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     char buffer[256];
-    const ssize_t n = fd.open() ? ::read(fd.get(), buffer, sizeof buffer) : -1;
+    const ssize_t n = fd ? ::read(fd.get(), buffer, sizeof buffer) : -1;
     std::string text(buffer, n > 0 ? static_cast<std::size_t>(n) : 0);
     while (!text.empty() && text.back() == '\n')
         text.pop_back();
@@ -64,7 +64,7 @@ std::string read_small_file(const std::string& path) {
 
 bool write_small_file(const std::string& path, std::string_view text) {
     Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    return fd.open() &&
+    return fd &&
            ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
@@ -90,7 +90,7 @@ Fd find_port(const char* name) {
 Fd wait_for_port(const char* name) {
     for (int i = 0; i < 5000; ++i) {
         Fd port = find_port(name);
-        for (; port.open() && i < 5000; ++i) {
+        for (; port && i < 5000; ++i) {
             pollfd p{port.get(), POLLIN, 0};
             if (::poll(&p, 1, 0) >= 0 && !(p.revents & POLLHUP))
                 return port;
@@ -169,7 +169,7 @@ void make_directories(const std::string& path) {
 
 bool load_module(const char* path) {
     Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
-    if (!fd.open())
+    if (!fd)
         return errno == ENOENT; // built into this kernel
     return ::syscall(SYS_finit_module, fd.get(), "", 0) == 0 || errno == EEXIST;
 }
@@ -611,7 +611,7 @@ int main() {
     ::mount("devtmpfs", "/dev", "devtmpfs", 0, "mode=755");
     ::mount("sysfs", "/sys", "sysfs", 0, "");
     Fd port = wait_for_port(vm::kControlPort);
-    if (!port.open()) {
+    if (!port) {
         std::fprintf(stderr, "init: the launcher's port does not appear\n");
         power_off();
     }
@@ -623,7 +623,7 @@ int main() {
     Fd in = wait_for_port(vm::kStdinPort);
     Fd out = wait_for_port(vm::kStdoutPort);
     Fd err = wait_for_port(vm::kStderrPort);
-    if (!in.open() || !out.open() || !err.open())
+    if (!in || !out || !err)
         control.fail("a stream's port does not appear");
     set_clock(control);
     mount_root(control);

@@ -34,6 +34,7 @@ constexpr auto kTcgBoot = seconds(120); // 4 s on an idle machine; others may be
 constexpr auto kPing = seconds(5);
 constexpr auto kHung = seconds(90); // without a sign of life
 constexpr long kGrace = 5;          // seconds from the first request to end to the end
+constexpr auto kTwice = milliseconds(300); // signals this close together are one request
 constexpr std::size_t kConsoleKept = 8192;
 
 seconds grace() {
@@ -95,8 +96,8 @@ private:
         const int signals = add(signals_, true, POLLIN);
         const int control =
             add(machine_.control.get(), true, POLLIN | (control_out_.empty() ? 0 : POLLOUT));
-        const int console = add(machine_.console.get(), machine_.console.open(), POLLIN);
-        const int complaints = add(machine_.complaints.get(), machine_.complaints.open(), POLLIN);
+        const int console = add(machine_.console.get(), bool(machine_.console), POLLIN);
+        const int complaints = add(machine_.complaints.get(), bool(machine_.complaints), POLLIN);
         const int in_from = add(0, ready_ && !stdin_ended_ && in_.buffer.size() < kChunk, POLLIN);
         const int in_to = add(machine_.in.get(), !in_.buffer.empty(), POLLOUT);
         const int out_from = add(machine_.out.get(), out_.buffer.size() < kChunk, POLLIN);
@@ -256,8 +257,13 @@ private:
                 continue;
             }
             if (is_request_to_end(signal)) {
-                if (!ready_ || kill_at_)
+                // timeout(1) sends the same signal twice, to us and to our group
+                const bool again = signal != end_signal_ || Clock::now() > requested_ + kTwice;
+                if (!ready_ || (kill_at_ && again))
                     return 128 + signal;
+                if (kill_at_)
+                    continue;
+                requested_ = Clock::now();
                 kill_at_ = Clock::now() + grace();
                 end_signal_ = signal;
             }
@@ -274,10 +280,10 @@ private:
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             machine_dead_ = true;
             ::usleep(20000); // let the last words arrive
-            while (machine_.complaints.open() &&
+            while (machine_.complaints &&
                    ::recv(machine_.complaints.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.complaints);
-            while (machine_.console.open() &&
+            while (machine_.console &&
                    ::recv(machine_.console.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.console);
             return std::nullopt;
@@ -351,7 +357,7 @@ private:
     int signals_;
     Relay in_, out_, err_;
     std::string control_in_, control_out_, console_, failure_;
-    Clock::time_point start_, next_ping_, boot_deadline_;
+    Clock::time_point start_, next_ping_, boot_deadline_, requested_;
     std::optional<Clock::time_point> deadline_, kill_at_, pinged_;
     std::optional<Exit> exit_;
     int end_signal_ = 0;
@@ -446,7 +452,7 @@ int launch(int argc, char** argv) {
     }
     std::string error;
     const Fd initramfs = build_initramfs(options.init, options.kernel, error);
-    if (!initramfs.open()) {
+    if (!initramfs) {
         complain(error);
         return kVmFailed;
     }

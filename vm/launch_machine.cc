@@ -86,7 +86,7 @@ void add_member(std::string& archive, const std::string& name, unsigned mode,
 
 bool read_file(const std::string& path, std::string& content) {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.open())
+    if (!fd)
         return false;
     char buffer[65536];
     ssize_t n = 0;
@@ -137,7 +137,7 @@ Fd build_initramfs(const std::string& init, const std::string& kernel_directory,
     }
     add_member(archive, "TRAILER!!!", 0, "");
     Fd fd(::memfd_create("initramfs", MFD_CLOEXEC));
-    for (std::size_t done = 0; fd.open() && done < archive.size();) {
+    for (std::size_t done = 0; fd && done < archive.size();) {
         const ssize_t n = ::write(fd.get(), archive.data() + done, archive.size() - done);
         if (n <= 0) {
             error = std::string("cannot write the initramfs: ") + std::strerror(errno);
@@ -145,7 +145,7 @@ Fd build_initramfs(const std::string& init, const std::string& kernel_directory,
         }
         done += static_cast<std::size_t>(n);
     }
-    if (!fd.open())
+    if (!fd)
         error = std::string("cannot create a memory file: ") + std::strerror(errno);
     return fd;
 }

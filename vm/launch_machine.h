@@ -7,9 +7,11 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "fd.h"
+#include "userspace/fd.h"
 
 namespace vm {
+
+using pctctl::Fd;
 
 enum class Accelerator { kKvm, kTcg };
 

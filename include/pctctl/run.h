@@ -55,6 +55,13 @@ struct pct_run_config {
 /* Not by thread id: exec changes that of a thread which is not its process' main thread. */
 #define PCT_OWNER(index, cpu) ((__u64)(__u32)(cpu) << 32 | ((index) + 1))
 
+/* A thread is out of reach, yet not blocked in the program's sense: those below it stand still. */
+struct pct_hold {
+    __u64 priority; /* of the thread; 0: free */
+    __u64 since_ns;
+    __u64 lock;     /* the kernel's lock that it waits for; 0: something else */
+};
+
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;         /* k of this run so far */
@@ -66,8 +73,7 @@ struct pct_run_state {
     __u64 progress;      /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor;  /* number of demotions handed out, any reason */
     __u64 last_refresh_ns;
-    __u64 holds[PCT_MAX_HOLDS]; /* priorities of threads that are out of reach, yet not blocked; 0: free */
-    __u64 held_since_ns[PCT_MAX_HOLDS];
+    struct pct_hold holds[PCT_MAX_HOLDS];
     __u64 owner;         /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
     __u32 threads;       /* n of this run so far: threads created, the first included */
