@@ -487,7 +487,7 @@ int launch(int argc, char** argv) {
         choice.remember(Accelerator::kTcg);
     }
     Session session(options, command, signals.get());
-    return session.run(settings, Accelerator::kTcg, deadline, true).value_or(kVmFailed);
+    return session.run(settings, choice.emulation(), deadline, true).value_or(kVmFailed);
 }
 
 } // namespace

@@ -52,6 +52,8 @@ AcceleratorChoice::AcceleratorChoice(const std::string& qemu, const std::string&
     if (const char* wish = std::getenv("PCTCTL_VM_ACCEL"); wish && *wish) {
         forced_ = true;
         try_kvm_ = std::strcmp(wish, "kvm") == 0;
+        if (std::strcmp(wish, "tcg-parallel") == 0)
+            emulation_ = Accelerator::kTcgParallel;
         return;
     }
     if (::access("/dev/kvm", R_OK | W_OK))

@@ -15,12 +15,14 @@ public:
     AcceleratorChoice(const std::string& qemu, const std::string& kernel_image);
 
     bool try_kvm() const { return try_kvm_; } // false: TCG right away
-    bool forced() const { return forced_; }   // by PCTCTL_VM_ACCEL=kvm|tcg
+    bool forced() const { return forced_; }   // by PCTCTL_VM_ACCEL=kvm|tcg|tcg-parallel
+    Accelerator emulation() const { return emulation_; }
     void remember(Accelerator verdict) const; // best effort: without a cache it is only slower
 
 private:
     std::string directory_;
     std::string file_;
+    Accelerator emulation_ = Accelerator::kTcg;
     bool known_ = false;
     bool try_kvm_ = false;
     bool forced_ = false;
