@@ -19,7 +19,7 @@ Result<Capture> Capture::create(const char* name) {
 }
 
 off_t Capture::size() const {
-    struct stat status {};
+    struct stat status{};
     return ::fstat(file_.get(), &status) == 0 ? status.st_size : 0;
 }
 
@@ -39,9 +39,8 @@ void Capture::forward(int to) {
 
 void Capture::trim() {
     const off_t end = size() - kCaptureEnd;
-    if (end > freed_ &&
-        ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, freed_,
-                    end - freed_) == 0)
+    if (end > freed_ && ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, freed_,
+                                    end - freed_) == 0)
         freed_ = end;
 }
 

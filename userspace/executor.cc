@@ -320,7 +320,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
                           joined(judge(run.roster.alive(), true, inspector).lines)};
         }
         for (unsigned i = 0; i < PCT_MAX_HOLDS && now.runnable > 0; ++i)
-            if (now.holds[i].priority && monotonic_ns() > now.holds[i].since_ns + LONGEST_HOLD / 1ns)
+            if (now.holds[i].priority &&
+                monotonic_ns() > now.holds[i].since_ns + LONGEST_HOLD / 1ns)
                 kernel_->break_hold(run.slot, i);
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Cleans up after a controller that died without doing so itself.
 //
-// A small process in its own session, with its own name, that holds nothing but the read end of a pipe
-// and a descriptor of the controller's process. The controller tells it in advance what is to be
-// undone; when that process ends without having dismissed it, the guardian kills what runs in the
-// cgroups named, removes them and takes back changed settings, the latest first. Life cycle: start()
-// while the controller has a single thread; the destructor dismisses it, by which time the controller
-// must have undone everything itself.
+// A small process in its own session, with its own name, that holds nothing but the read end of a
+// pipe and a descriptor of the controller's process. The controller tells it in advance what is to
+// be undone; when that process ends without having dismissed it, the guardian kills what runs in
+// the cgroups named, removes them and takes back changed settings, the latest first. Life cycle:
+// start() while the controller has a single thread; the destructor dismisses it, by which time the
+// controller must have undone everything itself.
 #pragma once
 
 #include <sys/types.h>

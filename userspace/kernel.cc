@@ -69,8 +69,8 @@ Error bpf_error(const std::string& what, int error) {
     return Error::environment(text + "; see 'pctctl doctor', or use --vm");
 }
 
-// The one place that looks at what the kernel's sched_ext offers beyond its first version. Returns a
-// function of it that the scheduler cannot do without and that is missing.
+// The one place that looks at what the kernel's sched_ext offers beyond its first version. Returns
+// a function of it that the scheduler cannot do without and that is missing.
 std::optional<std::string> missing_function() {
     btf* kernel = btf__load_vmlinux_btf();
     if (!kernel)
@@ -97,8 +97,7 @@ struct LinkFree {
 
 template <typename T> T* map_array(bpf_map* map) {
     const std::size_t size = bpf_map__max_entries(map) * ((sizeof(T) + 7) & ~std::size_t{7});
-    void* memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
     return memory == MAP_FAILED ? nullptr : static_cast<T*>(memory);
 }
 static_assert(sizeof(pct_run_config) % 8 == 0 && sizeof(pct_run_state) % 8 == 0,
@@ -193,10 +192,8 @@ Status Kernel::attach(const Options& options) {
     for (const auto& e : enforced)
         bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function);
     const std::pair<bpf_map*, bpf_map*> shared[] = {
-        {o.kick->maps.threads, o.sched->maps.threads},
-        {o.kick->maps.states, o.sched->maps.states},
-        {o.kick->maps.configs, o.sched->maps.configs},
-        {o.kick->maps.events, o.sched->maps.events},
+        {o.kick->maps.threads, o.sched->maps.threads}, {o.kick->maps.states, o.sched->maps.states},
+        {o.kick->maps.configs, o.sched->maps.configs}, {o.kick->maps.events, o.sched->maps.events},
         {o.kick->maps.objects, o.sched->maps.objects},
     };
     for (const auto& [to, from] : shared)
@@ -218,7 +215,8 @@ Status Kernel::attach(const Options& options) {
     };
     // The enforcing part before what it enforces, the scheduler last.
     for (const auto& e : enforced)
-        if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes"); !s)
+        if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes");
+            !s)
             return s;
     for (std::size_t i = 0; i < options.objects.size() && i < PCT_MAX_OBJECTS; ++i) {
         const ProbedObject& object = options.objects[i];
@@ -240,10 +238,10 @@ Status Kernel::attach(const Options& options) {
         where.offsets = offsets.data();
         where.cookies = cookies.data();
         where.cnt = offsets.size();
-        if (Status s = keep(bpf_program__attach_uprobe_multi(o.sched->progs.on_libc_point, -1,
-                                                             object.probe_path.c_str(), nullptr,
-                                                             &where),
-                            "put probes on " + object.probe_path);
+        if (Status s =
+                keep(bpf_program__attach_uprobe_multi(o.sched->progs.on_libc_point, -1,
+                                                      object.probe_path.c_str(), nullptr, &where),
+                     "put probes on " + object.probe_path);
             !s)
             return s;
     }
@@ -257,10 +255,10 @@ Status Kernel::attach(const Options& options) {
 
     bpf_link* scheduler = bpf_map__attach_struct_ops(o.sched->maps.pct_ops);
     if (!scheduler && errno == EBUSY)
-        return Error::environment("another sched_ext scheduler is loaded ('" +
-                                  std::string(trimmed(
-                                      read_text("/sys/kernel/sched_ext/root/ops").value_or(""))) +
-                                  "'); stop it first, or use --vm");
+        return Error::environment(
+            "another sched_ext scheduler is loaded ('" +
+            std::string(trimmed(read_text("/sys/kernel/sched_ext/root/ops").value_or(""))) +
+            "'); stop it first, or use --vm");
     return keep(scheduler, "start the scheduler");
 }
 
@@ -281,7 +279,9 @@ void Kernel::start_run(unsigned slot, pct_run_config config) {
     configs_[slot] = config;
 }
 
-void Kernel::end_run(unsigned slot) { configs_[slot].id = 0; }
+void Kernel::end_run(unsigned slot) {
+    configs_[slot].id = 0;
+}
 
 Status Kernel::adopt(unsigned slot, pid_t pid) {
     const int error = call(objects_->sched->progs.adopt, {slot, pid});

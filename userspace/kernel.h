@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The BPF side: loads the scheduler and its probes, and gives access to the runs' state.
 //
-// Life cycle: load() attaches everything, the destructor detaches. The kernel does the same when the
-// process ends in whatever way, because nothing is pinned.
+// Life cycle: load() attaches everything, the destructor detaches. The kernel does the same when
+// the process ends in whatever way, because nothing is pinned.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ class Kernel {
 public:
     struct Options {
         unsigned slots = 1;
-        unsigned points = 0;                 // PCT_POINTS_*
-        std::vector<ProbedObject> objects;   // at most PCT_MAX_OBJECTS; [0] is the C library
+        unsigned points = 0;               // PCT_POINTS_*
+        std::vector<ProbedObject> objects; // at most PCT_MAX_OBJECTS; [0] is the C library
     };
 
     static Result<std::unique_ptr<Kernel>> load(const Options& options);

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 
+#include "elf_file.h"
 #include "files.h"
 #include "pctctl/points.h"
 
@@ -46,81 +47,9 @@ std::string real_path(const std::string& path) {
     return real ? real.get() : "";
 }
 
-struct ElfEnd {
-    void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfPtr = std::unique_ptr<Elf, ElfEnd>;
-
-ElfPtr open_elf(int fd) {
-    elf_version(EV_CURRENT);
-    ElfPtr elf(elf_begin(fd, ELF_C_READ, nullptr));
-    if (!elf || elf_kind(elf.get()) != ELF_K_ELF || gelf_getclass(elf.get()) != ELFCLASS64)
-        return nullptr;
-    return elf;
-}
-
 Error not_elf() {
     return Error::environment(std::string("cannot read the C library's symbols: ") +
                               (elf_errno() ? elf_errmsg(-1) : "not a 64-bit ELF file"));
-}
-
-// File offset of a virtual address, in an executable segment.
-std::optional<std::uint64_t> file_offset(Elf* elf, std::uint64_t address) {
-    size_t count = 0;
-    elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr segment;
-        if (gelf_getphdr(elf, static_cast<int>(i), &segment) && segment.p_type == PT_LOAD &&
-            (segment.p_flags & PF_X) && address >= segment.p_vaddr &&
-            address < segment.p_vaddr + segment.p_filesz)
-            return address - segment.p_vaddr + segment.p_offset;
-    }
-    return std::nullopt;
-}
-
-struct Symbol {
-    std::string name;
-    std::uint64_t address;
-    std::uint64_t size;
-    std::uint64_t value_at; // file offset of the symbol's st_value
-    bool default_version;
-};
-
-// Functions of the symbol table of the given type (SHT_DYNSYM or SHT_SYMTAB).
-std::vector<Symbol> functions(Elf* elf, Elf64_Word table_type) {
-    Elf_Scn* table = nullptr;
-    Elf_Data* versions = nullptr;
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header))
-            continue;
-        if (header.sh_type == table_type)
-            table = section;
-        if (header.sh_type == SHT_GNU_versym && table_type == SHT_DYNSYM)
-            versions = elf_getdata(section, nullptr);
-    }
-    std::vector<Symbol> result;
-    GElf_Shdr header;
-    Elf_Data* data = table ? elf_getdata(table, nullptr) : nullptr;
-    if (!data || !gelf_getshdr(table, &header) || header.sh_entsize == 0)
-        return result;
-    int count = static_cast<int>(header.sh_size / header.sh_entsize);
-    for (int i = 0; i < count; i++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
-            GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
-            continue;
-        const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
-        GElf_Versym version = 0;
-        if (versions)
-            gelf_getversym(versions, i, &version);
-        if (name)
-            result.push_back({name, symbol.st_value, symbol.st_size,
-                              header.sh_offset + static_cast<std::uint64_t>(i) * sizeof(Elf64_Sym) +
-                                  offsetof(Elf64_Sym, st_value),
-                              (version & 0x8000) == 0});
-    }
-    return result;
 }
 
 constexpr std::uint8_t NOP = 0x90, LOCK = 0xf0, JMP_REL8 = 0xeb, JMP_REL32 = 0xe9;

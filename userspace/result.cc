@@ -5,6 +5,8 @@
 
 namespace pctctl {
 
-std::string errno_text(int error) { return std::generic_category().message(error); }
+std::string errno_text(int error) {
+    return std::generic_category().message(error);
+}
 
 } // namespace pctctl

@@ -2,8 +2,8 @@
 // The guest's init: mounts the host's root file system below a throw-away overlay and the shared
 // directories over it, runs one command there and reports to the launcher. It is process 1 and the
 // only program in the initramfs, hence linked statically.
-#include "userspace/fd.h"
 #include "protocol.h"
+#include "userspace/fd.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -29,8 +29,8 @@
 
 namespace {
 
-using vm::Command;
 using pctctl::Fd;
+using vm::Command;
 using vm::Message;
 using vm::MessageType;
 
@@ -64,8 +64,7 @@ std::string read_small_file(const std::string& path) {
 
 bool write_small_file(const std::string& path, std::string_view text) {
     Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    return fd &&
-           ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 // The device of a port by its name, once it has appeared.

@@ -32,8 +32,8 @@ constexpr std::size_t kChunk = 64 * 1024;
 constexpr auto kKvmBoot = seconds(4);   // KVM that works boots in one or two
 constexpr auto kTcgBoot = seconds(120); // 4 s on an idle machine; others may be busy
 constexpr auto kPing = seconds(5);
-constexpr auto kHung = seconds(90); // without a sign of life
-constexpr long kGrace = 5;          // seconds from the first request to end to the end
+constexpr auto kHung = seconds(90);        // without a sign of life
+constexpr long kGrace = 5;                 // seconds from the first request to end to the end
 constexpr auto kTwice = milliseconds(300); // signals this close together are one request
 constexpr std::size_t kConsoleKept = 8192;
 
@@ -280,11 +280,9 @@ private:
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             machine_dead_ = true;
             ::usleep(20000); // let the last words arrive
-            while (machine_.complaints &&
-                   ::recv(machine_.complaints.get(), chunk, 1, MSG_PEEK) > 0)
+            while (machine_.complaints && ::recv(machine_.complaints.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.complaints);
-            while (machine_.console &&
-                   ::recv(machine_.console.get(), chunk, 1, MSG_PEEK) > 0)
+            while (machine_.console && ::recv(machine_.console.get(), chunk, 1, MSG_PEEK) > 0)
                 collect(machine_.console);
             return std::nullopt;
         }

@@ -190,11 +190,10 @@ std::string Machine::start(const MachineSettings& settings, Accelerator accelera
     if (accelerator == Accelerator::kKvm)
         arguments.insert(arguments.end(), {"-M", kMachine, "-accel", "kvm", "-cpu", "host"});
     else
-        arguments.insert(arguments.end(),
-                         {"-M", kMachine, "-accel",
-                          accelerator == Accelerator::kTcg ? "tcg,thread=single"
-                                                           : "tcg,thread=multi",
-                          "-cpu", "max"});
+        arguments.insert(arguments.end(), {"-M", kMachine, "-accel",
+                                           accelerator == Accelerator::kTcg ? "tcg,thread=single"
+                                                                            : "tcg,thread=multi",
+                                           "-cpu", "max"});
     add_port(arguments, "control", kControlPort, control_pair.theirs);
     add_port(arguments, "in", kStdinPort, in_pair.theirs);
     add_port(arguments, "out", kStdoutPort, out_pair.theirs);

@@ -13,9 +13,9 @@ namespace vm {
 
 using pctctl::Fd;
 
-// QEMU's emulation executes one of the guest's CPUs at a time. With a thread for each of them it loses a
-// race that kills the guest now and then: the kernel patches its own code, and the other CPU may go on
-// with a translation of what stood there in between (int3).
+// QEMU's emulation executes one of the guest's CPUs at a time. With a thread for each of them it
+// loses a race that kills the guest now and then: the kernel patches its own code, and the other
+// CPU may go on with a translation of what stood there in between (int3).
 enum class Accelerator { kKvm, kTcg, kTcgParallel };
 
 struct MachineSettings {

@@ -3,8 +3,8 @@
  * Scheduling points: what counts as a step.
  *
  * A step kind is a 16-bit number. System calls are their x86-64 number; libc operations are
- * PCT_KIND_LIBC plus their position in PCT_LIBC_POINTS. Positions are part of the order hash: append,
- * never reorder.
+ * PCT_KIND_LIBC plus their position in PCT_LIBC_POINTS. Positions are part of the order hash:
+ * append, never reorder.
  */
 #ifndef PCTCTL_POINTS_H
 #define PCTCTL_POINTS_H
@@ -19,12 +19,12 @@
 #define PCT_NR_SYSCALLS 512u
 
 /* Traits of a point. */
-#define PCT_POINT_STEP 1u         /* it is a step */
-#define PCT_POINT_POLLS 2u        /* may fail and be tried again: a sign of no progress when repeated */
-#define PCT_POINT_IF_SHARED 4u    /* mmap: only with MAP_SHARED */
+#define PCT_POINT_STEP 1u  /* it is a step */
+#define PCT_POINT_POLLS 2u /* may fail and be tried again: a sign of no progress when repeated */
+#define PCT_POINT_IF_SHARED 4u   /* mmap: only with MAP_SHARED */
 #define PCT_POINT_IF_LOCK 8u     /* fcntl: only the record-lock commands */
-#define PCT_POINT_ZERO_FAILS 16u  /* a system call that says "not yet" by returning 0 */
-#define PCT_POINT_YIELD 32u       /* says itself that it makes no progress */
+#define PCT_POINT_ZERO_FAILS 16u /* a system call that says "not yet" by returning 0 */
+#define PCT_POINT_YIELD 32u      /* says itself that it makes no progress */
 
 /* X(symbol, traits); a symbol absent from a libc is skipped, aliases of one address count once. */
 #define PCT_LIBC_POINTS(X)                                                                         \
@@ -153,8 +153,8 @@
     X(tgkill, PCT_POINT_POLLS)                                                                     \
     X(rt_sigqueueinfo, 0)                                                                          \
     X(pidfd_send_signal, 0)                                                                        \
-    X(wait4, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                                \
-    X(waitid, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
+    X(wait4, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
+    X(waitid, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                              \
     X(pause, 0)                                                                                    \
     X(rt_sigsuspend, 0)                                                                            \
     X(rt_sigtimedwait, PCT_POINT_POLLS)                                                            \

@@ -8,9 +8,9 @@
 
 #include "pctctl/base.h"
 
-#define PCT_MAX_RUNS 64          /* slots, the largest --jobs */
-#define PCT_MAX_DEPTH 64         /* the largest --depth */
-#define PCT_MAX_HOLDS 4          /* threads of a run out of reach at the same time */
+#define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
+#define PCT_MAX_DEPTH 64 /* the largest --depth */
+#define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -59,33 +59,33 @@ struct pct_run_config {
 struct pct_hold {
     __u64 priority; /* of the thread; 0: free */
     __u64 since_ns;
-    __u64 lock;     /* the kernel's lock that it waits for; 0: something else */
+    __u64 lock; /* the kernel's lock that it waits for; 0: something else */
 };
 
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
-    __u64 steps;         /* k of this run so far */
-    __u64 order_hash;    /* over (thread identity, step kind) in order of the steps */
-    __u64 switches;      /* changes of the executing thread */
+    __u64 steps;      /* k of this run so far */
+    __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
+    __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
-    __u64 hold_breaks;   /* see holds; also an intervention */
-    __u64 lost_events;   /* ring buffer was full */
-    __u64 progress;      /* counts wake-ups and blocks: unchanged means nothing happened */
-    __u64 demote_floor;  /* number of demotions handed out, any reason */
+    __u64 hold_breaks;  /* see holds; also an intervention */
+    __u64 lost_events;  /* ring buffer was full */
+    __u64 progress;     /* counts wake-ups and blocks: unchanged means nothing happened */
+    __u64 demote_floor; /* number of demotions handed out, any reason */
     __u64 last_refresh_ns;
     struct pct_hold holds[PCT_MAX_HOLDS];
-    __u64 owner;         /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
+    __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
-    __u32 threads;       /* n of this run so far: threads created, the first included */
-    __u32 alive;         /* threads not yet gone */
-    __s32 runnable;      /* threads enabled or executing */
-    __u32 started;       /* 1 once the program has been exec'ed */
-    __s32 last_pid;      /* last owner, and where it ran */
+    __u32 threads;  /* n of this run so far: threads created, the first included */
+    __u32 alive;    /* threads not yet gone */
+    __s32 runnable; /* threads enabled or executing */
+    __u32 started;  /* 1 once the program has been exec'ed */
+    __s32 last_pid; /* last owner, and where it ran */
     __s32 last_cpu;
-    __u32 next_change;   /* change points already passed */
+    __u32 next_change;     /* change points already passed */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
-    __u32 first_signal;  /* first fatal signal a thread of the run died of; 0: none */
-    __u32 timers;        /* 1: the program has armed an interval or POSIX timer */
+    __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
+    __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
 };
 
 /*
@@ -97,13 +97,13 @@ struct pct_run_state {
 
 struct pct_object {
     __u64 text_start, text_end;       /* its executable segment */
-    __u64 syscall_start, syscall_end; /* the function syscall(2), whose callers make their own steps */
+    __u64 syscall_start, syscall_end; /* syscall(2), whose callers make their own steps */
     __u64 point_offset[PCT_OBJECT_POINTS];
 };
 
 /* Events, in the order they happened within a run. */
 enum pct_event_type {
-    PCT_EVENT_THREAD = 1,    /* a thread of the run exists: thread, parent, ordinal, pid, tgid, priority */
+    PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority */
     PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status */
     PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
     PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site */
@@ -117,16 +117,16 @@ struct pct_event {
     __u64 time_ns;  /* CLOCK_MONOTONIC */
     __u64 identity; /* of the thread */
     __u64 priority;
-    __u64 step;     /* the run's step counter */
-    __u64 site;     /* user address of the operation */
+    __u64 step; /* the run's step counter */
+    __u64 site; /* user address of the operation */
     __u32 type;
     __u32 slot;
-    __u32 thread;   /* index in order of creation, 0 = first */
-    __u32 parent;   /* index; of thread 0: 0 */
-    __u32 ordinal;  /* the how-many-th child of its parent, from 1; of thread 0: 0 */
-    __s32 pid;      /* kernel's thread id in the initial namespace */
+    __u32 thread;  /* index in order of creation, 0 = first */
+    __u32 parent;  /* index; of thread 0: 0 */
+    __u32 ordinal; /* the how-many-th child of its parent, from 1; of thread 0: 0 */
+    __s32 pid;     /* kernel's thread id in the initial namespace */
     __s32 tgid;
-    __u32 kind;     /* step kind, see points.h */
+    __u32 kind; /* step kind, see points.h */
     __s32 code;
     char comm[PCT_COMM_LEN];
 };

@@ -50,7 +50,7 @@ TEST(Capture, KeepsBothEndsOfLongOutput) {
     write_text(*capture, "end");
     capture->trim();
 
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(0, ::fstat(capture->fd(), &status));
     EXPECT_LE(status.st_blocks * 512, 2 * kCaptureEnd + (off_t{2} << 20)) << "memory was not freed";
     const std::string kept = capture->contents();

@@ -18,9 +18,10 @@ std::vector<Animal> watched() {
     if (all.empty())
         for (const char* name :
              {"atomicity_account_bug", "condvar_broadcast_bug", "deadlock_cycle3_bug", "exact3",
-              "futex_lock_ok", "healthy_affinity", "healthy_cancel", "healthy_daemon", "healthy_epoll", "healthy_exec",
-              "healthy_file_lock", "healthy_pshared", "healthy_signals", "healthy_sleepers",
-              "healthy_spin_yield", "healthy_sync", "healthy_timed_waits", "pipe_interleave_bug"})
+              "futex_lock_ok", "healthy_affinity", "healthy_cancel", "healthy_daemon",
+              "healthy_epoll", "healthy_exec", "healthy_file_lock", "healthy_pshared",
+              "healthy_signals", "healthy_sleepers", "healthy_spin_yield", "healthy_sync",
+              "healthy_timed_waits", "pipe_interleave_bug"})
             all.push_back(animal(name));
     return all;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // zoo: healthy threads=4 timers=no
 //
-// Four threads that all the time tell the kernel to run themselves and each other on another CPU, or
-// more nicely, between their uses of a lock. A thread is in no queue while the kernel moves it; the
-// lower ones must not slip past it.
+// Four threads that all the time tell the kernel to run themselves and each other on another CPU,
+// or more nicely, between their uses of a lock. A thread is in no queue while the kernel moves it;
+// the lower ones must not slip past it.
 #include "zoo.h"
 #include <sched.h>
 #include <stdint.h>

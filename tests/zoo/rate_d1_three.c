@@ -17,23 +17,16 @@ static pthread_mutex_t own[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIA
 static volatile int initialised;
 static int early;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* initialise(void* unused) {
     (void)unused;
-    steps(&own[0], 2);
+    zoo_steps(&own[0], 2);
     initialised = 1;
     return NULL;
 }
 
 static void* use(void* unused) {
     (void)unused;
-    steps(&own[1], 2);
+    zoo_steps(&own[1], 2);
     early = !initialised;
     return NULL;
 }

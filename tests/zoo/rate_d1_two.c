@@ -15,26 +15,19 @@ static pthread_mutex_t own[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIA
 static volatile int is_set;
 static int early;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* look(void* unused) {
     (void)unused;
-    steps(&own[1], 2);
+    zoo_steps(&own[1], 2);
     early = !is_set;
-    steps(&own[1], 2);
+    zoo_steps(&own[1], 2);
     return NULL;
 }
 
 int main(void) {
     pthread_t worker = zoo_start(look, NULL);
-    steps(&own[0], 2);
+    zoo_steps(&own[0], 2);
     is_set = 1;
-    steps(&own[0], 2);
+    zoo_steps(&own[0], 2);
     zoo_join(worker);
     return early;
 }

@@ -23,35 +23,28 @@ static volatile int flag_a;
 static volatile int x;
 static int torn;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* raise_flag(void* unused) {
     (void)unused;
-    steps(&own[1], 1);
+    zoo_steps(&own[1], 1);
     flag_a = 1;
-    steps(&own[1], 1);
+    zoo_steps(&own[1], 1);
     return NULL;
 }
 
 static void* look(void* unused) {
     (void)unused;
-    steps(&own[2], 1);
+    zoo_steps(&own[2], 1);
     torn = flag_m && flag_a && !x;
-    steps(&own[2], 1);
+    zoo_steps(&own[2], 1);
     return NULL;
 }
 
 int main(void) {
     pthread_t a = zoo_start(raise_flag, NULL);
     pthread_t b = zoo_start(look, NULL);
-    steps(&own[0], 1);
+    zoo_steps(&own[0], 1);
     flag_m = 1;
-    steps(&own[0], 4);
+    zoo_steps(&own[0], 4);
     x = 1;
     zoo_join(a);
     zoo_join(b);

@@ -21,24 +21,17 @@ static volatile int flag;
 static volatile int x;
 static int torn;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* look(void* unused) {
     (void)unused;
-    steps(&own[1], 1);
+    zoo_steps(&own[1], 1);
     torn = flag && !x;
-    steps(&own[1], 1);
+    zoo_steps(&own[1], 1);
     return NULL;
 }
 
 int main(void) {
     pthread_t worker = zoo_start(look, NULL);
-    steps(&own[0], 1);
+    zoo_steps(&own[0], 1);
     flag = 1;
     pthread_mutex_lock(&own[0]); // here
     x = 1;

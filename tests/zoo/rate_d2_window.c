@@ -15,28 +15,21 @@ static volatile int flag;
 static volatile int x;
 static int torn;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* look(void* unused) {
     (void)unused;
-    steps(&own[1], 4);
+    zoo_steps(&own[1], 4);
     torn = flag && !x;
-    steps(&own[1], 4);
+    zoo_steps(&own[1], 4);
     return NULL;
 }
 
 int main(void) {
     pthread_t worker = zoo_start(look, NULL);
-    steps(&own[0], 2);
+    zoo_steps(&own[0], 2);
     flag = 1;
-    steps(&own[0], 5);
+    zoo_steps(&own[0], 5);
     x = 1;
-    steps(&own[0], 2);
+    zoo_steps(&own[0], 2);
     zoo_join(worker);
     return torn;
 }

@@ -24,18 +24,11 @@ static pthread_mutex_t own[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIA
 static volatile int value;
 static int stale;
 
-static void steps(pthread_mutex_t* mutex, int pairs) {
-    while (pairs-- > 0) {
-        pthread_mutex_lock(mutex);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 static void* look_twice(void* unused) {
     (void)unused;
-    steps(&own[1], 1);
+    zoo_steps(&own[1], 1);
     int first = value;
-    steps(&own[1], 4);
+    zoo_steps(&own[1], 4);
     stale = first == 1 && value == 2;
     return NULL;
 }
@@ -43,7 +36,7 @@ static void* look_twice(void* unused) {
 int main(void) {
     pthread_t worker = zoo_start(look_twice, NULL);
     value = 1;
-    steps(&own[0], 4);
+    zoo_steps(&own[0], 4);
     value = 2;
     zoo_join(worker);
     return stale;

@@ -50,6 +50,14 @@ static inline void zoo_join(pthread_t thread) {
     zoo_need(errno == 0, "pthread_join");
 }
 
+// Two steps for each pair, of no effect on a mutex that nobody else uses.
+static inline void zoo_steps(pthread_mutex_t* mutex, int pairs) {
+    while (pairs-- > 0) {
+        pthread_mutex_lock(mutex);
+        pthread_mutex_unlock(mutex);
+    }
+}
+
 static inline pid_t zoo_fork(void) {
     pid_t pid = fork();
     zoo_need(pid >= 0, "fork");
