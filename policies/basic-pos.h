@@ -6,8 +6,8 @@
  * Deviations:
  * - A priority belongs to a thread's i-th event, whatever that event is.
  * - In a busy loop a thread's priorities are drawn anew at each round, so that it is fair with
- * probability 1 as it stands; still the paper's fairness workaround (section 5) is there, as for
- * pos.
+ *   probability 1 as it stands; still the paper's fairness workaround (section 5) is there, as for
+ *   pos.
  */
 #ifndef PCTCTL_POLICY_BASIC_POS_H
 #define PCTCTL_POLICY_BASIC_POS_H
@@ -15,17 +15,18 @@
 #include "policy.h"
 
 /* A new priority for the thread's pending event. */
-static inline void basic_pos_draw(const struct pct_policy_config* cfg,
-                                  struct pct_policy_thread* th) {
+static inline void basic_pos_draw(const struct pct_policy_config *cfg, struct pct_policy_thread *th)
+{
     __u64 index = pct_draw_index(th->identity, ++th->draws);
 
     th->event_priority = 1 + (pct_random(cfg->seed, PCT_RAND_EVENT, index) >> 3);
     th->priority = th->event_priority;
 }
 
-static inline __u64 basic_pos_arrive(const struct pct_policy_config* cfg,
-                                     struct pct_policy_run* run, struct pct_policy_thread* th,
-                                     const struct pct_policy_view* view) {
+static inline __u64 basic_pos_arrive(const struct pct_policy_config *cfg,
+                                     struct pct_policy_run *run, struct pct_policy_thread *th,
+                                     const struct pct_policy_view *view)
+{
     (void)run;
     (void)view;
     basic_pos_draw(cfg, th);
@@ -33,10 +34,11 @@ static inline __u64 basic_pos_arrive(const struct pct_policy_config* cfg,
 }
 
 /* Section 5, "Fairness workaround": all priorities are reset every yields_per_reset yields. */
-static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config* cfg,
-                                                struct pct_policy_run* run,
-                                                struct pct_policy_thread* th,
-                                                enum pct_demotion sign, __u64 count) {
+static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config *cfg,
+                                                struct pct_policy_run *run,
+                                                struct pct_policy_thread *th,
+                                                enum pct_demotion sign, __u64 count)
+{
     (void)th;
     (void)count;
     if (sign != PCT_DEMOTE_YIELD || !cfg->yields_per_reset)
@@ -44,8 +46,9 @@ static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config* 
     return ++run->yields % cfg->yields_per_reset ? PCT_REACT_NONE : PCT_REACT_ALL;
 }
 
-static inline void basic_pos_disturbed(const struct pct_policy_config* cfg,
-                                       struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void basic_pos_disturbed(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     (void)run;
     basic_pos_draw(cfg, th);
 }

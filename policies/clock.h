@@ -20,7 +20,8 @@
 #define PCT_PRIO_CLOCK (1ULL << 61) /* priority of an alarm at time 0 */
 
 /* -ln(u) in units of 2^-32, for u = r / 2^64 uniform in (0, 1]. */
-static inline __u64 pct_exponential(__u64 r) {
+static inline __u64 pct_exponential(__u64 r)
+{
     __u64 log2 = 1, fraction = 0, x;
     int i;
 
@@ -43,8 +44,9 @@ static inline __u64 pct_exponential(__u64 r) {
 }
 
 /* The thread's alarm, for a thread that begins to wait at the given time. */
-static inline void pct_clock_wait_from(const struct pct_policy_config* cfg,
-                                       struct pct_policy_thread* th, __u64 time) {
+static inline void pct_clock_wait_from(const struct pct_policy_config *cfg,
+                                       struct pct_policy_thread *th, __u64 time)
+{
     __u64 index = pct_draw_index(th->identity, ++th->draws);
 
     time += pct_exponential(pct_random(cfg->seed, PCT_RAND_CLOCK, index));
@@ -54,15 +56,17 @@ static inline void pct_clock_wait_from(const struct pct_policy_config* cfg,
 }
 
 /* Compete with all others: all are equally likely to be next. */
-static inline void pct_clock_compete(const struct pct_policy_config* cfg,
-                                     struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_clock_compete(const struct pct_policy_config *cfg,
+                                     struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     pct_clock_wait_from(cfg, th, run->clock);
 }
 
 /* Let one of the others be next, all equally likely, if there is one; compete again after that. */
-static inline void pct_clock_give_way(const struct pct_policy_config* cfg,
-                                      struct pct_policy_run* run, struct pct_policy_thread* th,
-                                      const struct pct_policy_view* view) {
+static inline void pct_clock_give_way(const struct pct_policy_config *cfg,
+                                      struct pct_policy_run *run, struct pct_policy_thread *th,
+                                      const struct pct_policy_view *view)
+{
     __u64 first = view->other < PCT_PRIO_CLOCK ? PCT_PRIO_CLOCK - view->other : 0;
 
     if (view->other < PCT_PRIO_CHANGE || first < run->clock)
@@ -71,14 +75,16 @@ static inline void pct_clock_give_way(const struct pct_policy_config* cfg,
 }
 
 /* Go on: no other thread is looked at. */
-static inline void pct_clock_go_on(struct pct_policy_thread* th) {
+static inline void pct_clock_go_on(struct pct_policy_thread *th)
+{
     th->event_priority = PCT_PRIO_RUNNING;
     th->priority = th->event_priority;
 }
 
 /* Select hook. */
-static inline void pct_clock_select(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                                    struct pct_policy_thread* th) {
+static inline void pct_clock_select(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                    struct pct_policy_thread *th)
+{
     if (th->priority > PCT_PRIO_CHANGE && th->priority <= PCT_PRIO_CLOCK)
         run->clock = PCT_PRIO_CLOCK - th->priority;
     pct_stepwise_select(cfg, run, th);

@@ -5,7 +5,8 @@
 
 #include "table.h"
 
-static inline enum pct_enforcement pct_policy_enforcement(const struct pct_policy_config* cfg) {
+static inline enum pct_enforcement pct_policy_enforcement(const struct pct_policy_config *cfg)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, ...)                                                              \
     case PCT_POLICY_##id:                                                                          \
@@ -17,8 +18,9 @@ static inline enum pct_enforcement pct_policy_enforcement(const struct pct_polic
 }
 
 /* A thread appears; the mechanism has set th->identity and zeroed the rest. */
-static inline void pct_policy_appear(const struct pct_policy_config* cfg,
-                                     struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_policy_appear(const struct pct_policy_config *cfg,
+                                     struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, ...)                                                      \
     case PCT_POLICY_##id:                                                                          \
@@ -30,9 +32,10 @@ static inline void pct_policy_appear(const struct pct_policy_config* cfg,
 }
 
 /* It is about to execute th->event. How long it is to sleep before that, in nanoseconds. */
-static inline __u64 pct_policy_arrive(const struct pct_policy_config* cfg,
-                                      struct pct_policy_run* run, struct pct_policy_thread* th,
-                                      const struct pct_policy_view* view) {
+static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
+                                      struct pct_policy_run *run, struct pct_policy_thread *th,
+                                      const struct pct_policy_view *view)
+{
     run->steps++;
     th->steps++;
     switch (cfg->policy) {
@@ -46,8 +49,9 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config* cfg,
 }
 
 /* It goes on to execute th->event. */
-static inline void pct_policy_select(const struct pct_policy_config* cfg,
-                                     struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_policy_select(const struct pct_policy_config *cfg,
+                                     struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, ...)                                      \
     case PCT_POLICY_##id:                                                                          \
@@ -59,9 +63,10 @@ static inline void pct_policy_select(const struct pct_policy_config* cfg,
 }
 
 /* It has executed th->event. */
-static inline enum pct_reaction pct_policy_executed(const struct pct_policy_config* cfg,
-                                                    struct pct_policy_run* run,
-                                                    struct pct_policy_thread* th) {
+static inline enum pct_reaction pct_policy_executed(const struct pct_policy_config *cfg,
+                                                    struct pct_policy_run *run,
+                                                    struct pct_policy_thread *th)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, ...)                            \
     case PCT_POLICY_##id:                                                                          \
@@ -73,8 +78,9 @@ static inline enum pct_reaction pct_policy_executed(const struct pct_policy_conf
 }
 
 /* It was selected, and its operation has to wait. */
-static inline void pct_policy_block(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                                    struct pct_policy_thread* th) {
+static inline void pct_policy_block(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                    struct pct_policy_thread *th)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, ...)                     \
     case PCT_POLICY_##id:                                                                          \
@@ -86,8 +92,9 @@ static inline void pct_policy_block(const struct pct_policy_config* cfg, struct 
 }
 
 /* It can go on with th->event. */
-static inline void pct_policy_wake(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                                   struct pct_policy_thread* th) {
+static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                   struct pct_policy_thread *th)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, ...)               \
     case PCT_POLICY_##id:                                                                          \
@@ -100,9 +107,10 @@ static inline void pct_policy_wake(const struct pct_policy_config* cfg, struct p
 
 /* For each thread th that waits at its step, as a reaction asked for; `by` is the event executed,
  * or 0. */
-static inline void pct_policy_disturbed(const struct pct_policy_config* cfg,
-                                        struct pct_policy_run* run, struct pct_policy_thread* th,
-                                        const struct pct_pending* by) {
+static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
+                                        struct pct_policy_run *run, struct pct_policy_thread *th,
+                                        const struct pct_pending *by)
+{
     if (by && !pct_conflict(cfg, by, &th->event))
         return;
     switch (cfg->policy) {
@@ -116,10 +124,11 @@ static inline void pct_policy_disturbed(const struct pct_policy_config* cfg,
 }
 
 /* A sign that it makes no progress while others wait, the count-th of its kind in a row. */
-static inline enum pct_reaction pct_policy_stuck(const struct pct_policy_config* cfg,
-                                                 struct pct_policy_run* run,
-                                                 struct pct_policy_thread* th,
-                                                 enum pct_demotion sign, __u64 count) {
+static inline enum pct_reaction pct_policy_stuck(const struct pct_policy_config *cfg,
+                                                 struct pct_policy_run *run,
+                                                 struct pct_policy_thread *th,
+                                                 enum pct_demotion sign, __u64 count)
+{
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
           ...)                                                                                     \

@@ -10,14 +10,16 @@
 
 #include "policy.h"
 
-static inline void none_appear(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                               struct pct_policy_thread* th) {
+static inline void none_appear(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                               struct pct_policy_thread *th)
+{
     pct_policy_nothing(cfg, run, th);
     th->priority = PCT_PRIO_INITIAL;
 }
 
-static inline __u64 none_arrive(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                                struct pct_policy_thread* th, const struct pct_policy_view* view) {
+static inline __u64 none_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                struct pct_policy_thread *th, const struct pct_policy_view *view)
+{
     pct_policy_nothing(cfg, run, th);
     (void)view;
     return 0;

@@ -4,12 +4,12 @@
  * Guarantees of Finding Bugs", ASPLOS 2010.
  *
  * Deviations from the paper's Fig. 7:
- * - A change point takes effect before the k_i-th step instead of after it. The thread's next step
- * is then the change point's instead of the one following it; counting arrivals at steps rather
- * than completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is
- * b_{i+1}" is met when the thread arrives at b_{i+1}).
- * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
- * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ * - A change point takes effect before the k_i-th step instead of after it. The thread's next step is
+ *   then the change point's instead of the one following it; counting arrivals at steps rather than
+ *   completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is b_{i+1}" is
+ *   met when the thread arrives at b_{i+1}).
+ * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n need
+ *   not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
  */
 #ifndef PCTCTL_POLICY_PCT_H
@@ -18,12 +18,14 @@
 #include "policy.h"
 
 /* A thread appears. */
-static inline __u64 pct_initial_priority(__u64 seed, __u64 identity) {
+static inline __u64 pct_initial_priority(__u64 seed, __u64 identity)
+{
     return PCT_PRIO_INITIAL + (pct_random(seed, PCT_RAND_PRIORITY, identity) >> 3);
 }
 
 /* The i-th change point (1 <= i < d) of a run with at most k steps, k >= 1. */
-static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u32 k) {
+static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u32 k)
+{
     struct pct_change_point point = {
         .step = pct_random_upto(seed, PCT_RAND_CHANGE_POINT, i, k),
         .priority = PCT_PRIO_CHANGE + i,
@@ -33,11 +35,11 @@ static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u3
 }
 
 /*
- * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind
- * in a row: demote it now?
+ * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind in
+ * a row: demote it now?
  */
-static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion sign,
-                                   __u64 count) {
+static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion sign, __u64 count)
+{
     __u64 r = pct_random(seed, PCT_RAND_NO_PROGRESS, identity ^ pct_mix(count * 8 + sign));
 
     switch (sign) {
@@ -52,22 +54,23 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
     }
 }
 
-/* ---- The policy's hooks ------------------------------------------------------------------------
- */
+/* ---- The policy's hooks ---------------------------------------------------------------------- */
 
-static inline void pct_appear(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                              struct pct_policy_thread* th) {
+static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                              struct pct_policy_thread *th)
+{
     (void)run;
     th->priority = pct_initial_priority(cfg->seed, th->identity);
 }
 
 /*
  * Section 4.2, "Identifying sequential execution", if asked for: with nobody else enabled, a change
- * point has the same effect at the step after the one which enables a second thread, and that one
- * is counted.
+ * point has the same effect at the step after the one which enables a second thread, and that one is
+ * counted.
  */
-static inline __u64 pct_arrive(const struct pct_policy_config* cfg, struct pct_policy_run* run,
-                               struct pct_policy_thread* th, const struct pct_policy_view* view) {
+static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                               struct pct_policy_thread *th, const struct pct_policy_view *view)
+{
     int i;
 
     if ((cfg->options & PCT_OPTION_COUNT_CONCURRENT) && view->enabled < 2)
@@ -85,9 +88,10 @@ static inline __u64 pct_arrive(const struct pct_policy_config* cfg, struct pct_p
     return 0;
 }
 
-static inline enum pct_reaction pct_stuck(const struct pct_policy_config* cfg,
-                                          struct pct_policy_run* run, struct pct_policy_thread* th,
-                                          enum pct_demotion sign, __u64 count) {
+static inline enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,
+                                          struct pct_policy_run *run, struct pct_policy_thread *th,
+                                          enum pct_demotion sign, __u64 count)
+{
     (void)run;
     return pct_no_progress(cfg->seed, th->identity, sign, count) ? PCT_REACT_DEMOTE
                                                                  : PCT_REACT_NONE;

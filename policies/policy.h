@@ -9,8 +9,8 @@
  * - Of all enabled threads the one of highest priority executes. It is looked for again whenever a
  *   thread arrives at a step, blocks, wakes, appears or ends.
  * - A thread that appears has not arrived at a step yet. Having executed its step it has not
- * arrived at the next one yet. Code between steps is local: it runs with whatever priority the
- * thread has.
+ *   arrived at the next one yet. Code between steps is local: it runs with whatever priority the
+ *   thread has.
  * - The hooks, each with the acting thread, in the order in which a thread meets them:
  *
  *     appear     the thread exists; sets its first priority
@@ -20,15 +20,16 @@
  *     block      it was selected, but the operation has to wait
  *     wake       it is enabled again, and competes with the priority set here
  *     executed   the step is done: called when the thread arrives at its next step, before `arrive`
- * and while th->event is still the old one, and when it ends
+ *                and while th->event is still the old one, and when it ends
  *
- *   In policies other than pct, ppct, rpro and none a thread has PCT_PRIO_RUNNING from select to
- * arrive: so decisions are made only when every enabled thread has arrived at a step, as in the
- * papers' models. A new thread has PCT_PRIO_ARRIVING and reaches its first step even before its
- * creator goes on.
+ *   In stepwise policies, which are all but pct, ppct, rpro and none, a thread has PCT_PRIO_RUNNING
+ *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
+ *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING and reaches its first step even
+ *   before its creator goes on.
+ * - The hooks of one run are never executed at the same time.
  * - `executed` and `stuck` may ask for other threads' priorities to change (enum pct_reaction). The
  *   mechanism then calls `disturbed` for each thread concerned that waits, in any order, and puts
- * it in its new place. Nothing else ever changes a waiting thread's priority.
+ *   it in its new place. Nothing else ever changes a waiting thread's priority.
  *
  * Random decisions are indexed by thread identity and the thread's own counters, so that they are
  * the same on both sides and independent of each other.
@@ -39,9 +40,9 @@
 #include "pctctl/random.h"
 #include "pctctl/run.h"
 
-#define PCT_PRIO_ARRIVING PCT_PRIO_MAX      /* of a new thread until it arrives at a step */
-#define PCT_PRIO_RUNNING (PCT_PRIO_MAX - 1) /* of the selected thread until it arrives or blocks   \
-                                             */
+/* Of a new thread until it arrives at a step; of the selected one until it arrives or blocks. */
+#define PCT_PRIO_ARRIVING PCT_PRIO_MAX
+#define PCT_PRIO_RUNNING (PCT_PRIO_MAX - 1)
 
 #define PCT_MAX_STRIDES 64 /* threads with a stride of their own */
 #define PCT_LOCKS_KEPT 32  /* locks a thread is remembered to have held, a power of two */
@@ -59,8 +60,7 @@ struct pct_pending {
 
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */
-#define PCT_OPTION_COUNT_CONCURRENT                                                                \
-    2u /* pct, ppct, rpro: count steps only while others are enabled */
+#define PCT_OPTION_COUNT_CONCURRENT 2u /* pct, ppct, rpro: only steps while others are enabled */
 
 struct pct_thread_stride {
     __u64 identity;
@@ -130,52 +130,60 @@ enum pct_reaction {
 };
 
 /* Identity of a thread from its creator's and its ordinal among the creator's children. */
-static inline __u64 pct_child_identity(__u64 parent, __u32 ordinal) {
+static inline __u64 pct_child_identity(__u64 parent, __u32 ordinal)
+{
     return pct_mix(parent ^ pct_mix(ordinal));
 }
 
 /* Index of a thread's count-th decision of a kind. */
-static inline __u64 pct_draw_index(__u64 identity, __u64 count) {
+static inline __u64 pct_draw_index(__u64 identity, __u64 count)
+{
     return identity ^ pct_mix(count);
 }
 
 /* One step more in the run's order hash. */
-static inline __u64 pct_order_hash(__u64 hash, __u64 identity, __u32 kind) {
+static inline __u64 pct_order_hash(__u64 hash, __u64 identity, __u32 kind)
+{
     return pct_mix(hash ^ pct_mix(identity + kind));
 }
 
 /* Priority of the count-th demotion (1, 2, ...) of a run: below every priority before it. */
-static inline __u64 pct_demoted_priority(__u64 count) {
+static inline __u64 pct_demoted_priority(__u64 count)
+{
     return count < PCT_PRIO_CHANGE ? PCT_PRIO_CHANGE - count : 1;
 }
 
 /* Does the order of two events of different threads matter? */
-static inline bool pct_conflict(const struct pct_policy_config* cfg, const struct pct_pending* a,
-                                const struct pct_pending* b) {
+static inline bool pct_conflict(const struct pct_policy_config *cfg, const struct pct_pending *a,
+                                const struct pct_pending *b)
+{
     if (!a->object || a->object != b->object)
         return false;
     return !(cfg->options & PCT_OPTION_READ_ONLY) || !(a->flags & b->flags & PCT_PENDING_READ_ONLY);
 }
 
 /* Hooks of policies that have nothing to do there. */
-static inline void pct_policy_nothing(const struct pct_policy_config* cfg,
-                                      struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_policy_nothing(const struct pct_policy_config *cfg,
+                                      struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     (void)cfg;
     (void)run;
     (void)th;
 }
 
-static inline enum pct_reaction pct_policy_no_reaction(const struct pct_policy_config* cfg,
-                                                       struct pct_policy_run* run,
-                                                       struct pct_policy_thread* th) {
+static inline enum pct_reaction pct_policy_no_reaction(const struct pct_policy_config *cfg,
+                                                       struct pct_policy_run *run,
+                                                       struct pct_policy_thread *th)
+{
     pct_policy_nothing(cfg, run, th);
     return PCT_REACT_NONE;
 }
 
-static inline enum pct_reaction pct_policy_never_stuck(const struct pct_policy_config* cfg,
-                                                       struct pct_policy_run* run,
-                                                       struct pct_policy_thread* th,
-                                                       enum pct_demotion sign, __u64 count) {
+static inline enum pct_reaction pct_policy_never_stuck(const struct pct_policy_config *cfg,
+                                                       struct pct_policy_run *run,
+                                                       struct pct_policy_thread *th,
+                                                       enum pct_demotion sign, __u64 count)
+{
     pct_policy_nothing(cfg, run, th);
     (void)sign;
     (void)count;
@@ -183,21 +191,24 @@ static inline enum pct_reaction pct_policy_never_stuck(const struct pct_policy_c
 }
 
 /* Stepwise policies: a new thread arrives at its first step before anything is decided. */
-static inline void pct_stepwise_appear(const struct pct_policy_config* cfg,
-                                       struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_stepwise_appear(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     pct_policy_nothing(cfg, run, th);
     th->priority = PCT_PRIO_ARRIVING;
 }
 
-static inline void pct_stepwise_select(const struct pct_policy_config* cfg,
-                                       struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_stepwise_select(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     pct_policy_nothing(cfg, run, th);
     th->priority = PCT_PRIO_RUNNING;
 }
 
 /* The event is still to be executed, with the priority it had. */
-static inline void pct_stepwise_keep(const struct pct_policy_config* cfg,
-                                     struct pct_policy_run* run, struct pct_policy_thread* th) {
+static inline void pct_stepwise_keep(const struct pct_policy_config *cfg,
+                                     struct pct_policy_run *run, struct pct_policy_thread *th)
+{
     pct_policy_nothing(cfg, run, th);
     th->priority = th->event_priority;
 }

@@ -11,9 +11,10 @@
 
 #include "clock.h"
 
-static inline __u64 random_walk_arrive(const struct pct_policy_config* cfg,
-                                       struct pct_policy_run* run, struct pct_policy_thread* th,
-                                       const struct pct_policy_view* view) {
+static inline __u64 random_walk_arrive(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th,
+                                       const struct pct_policy_view *view)
+{
     (void)view;
     pct_clock_compete(cfg, run, th);
     return 0;

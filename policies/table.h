@@ -16,7 +16,9 @@
 #include "none.h"
 #include "pct.h"
 #include "pos.h"
+#include "ppct.h"
 #include "random-walk.h"
+#include "rpro.h"
 
 // clang-format off
 #define PCT_POLICIES(X)                                                                            \
@@ -39,7 +41,15 @@
       pct_stepwise_select, pos_executed, pct_stepwise_keep, basic_pos_disturbed,                   \
       basic_pos_disturbed, basic_pos_stuck,                                                        \
       "a random priority for each event, drawn anew after each race",                              \
-      "each partial order: at least (1/P)^|V| R^U in each run (POS, Theorem 1)")
+      "each partial order: at least (1/P)^|V| R^U in each run (POS, Theorem 1)")                   \
+    X(PPCT, "ppct", ADMISSIBLE, ppct_appear, pct_arrive, pct_policy_nothing, ppct_executed,        \
+      pct_policy_nothing, pct_policy_nothing, pct_policy_nothing, ppct_stuck,                      \
+      "PCT with all but at most depth threads running in parallel",                                \
+      "a bug of depth d: at least 1/(n k^(d-1)) in each run")                                      \
+    X(RPRO, "rpro", SERIAL, pct_appear, pct_arrive, pct_policy_nothing, pct_policy_no_reaction,    \
+      pct_policy_nothing, pct_policy_nothing, pct_policy_nothing, pct_stuck,                       \
+      "PCT with change points within a radius of each other",                                      \
+      "a bug of depth d and radius r: at least 1/(n k (d-1) r^(d-2)) in each run")
 // clang-format on
 
 enum pct_policy {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "mechanism.h"
 
+#include <algorithm>
+
 namespace pctctl::model {
 
 Mechanism::Mechanism(const Program& program, Waiting waiting)
@@ -68,8 +70,15 @@ void Mechanism::appear(Thread t) {
     thread.exists = true;
     thread.policy.identity = identity(t);
     pct_policy_appear(config_, &run_, &thread.policy);
-    if (t < priorities_.size())
-        thread.policy.priority = priorities_[t];
+    if (t >= priorities_.size())
+        return;
+    thread.policy.priority = priorities_[t];
+    if (pct_policy_enforcement(config_) == PCT_ENFORCE_ADMISSIBLE) { // the lowest so far
+        run_.low = PCT_PRIO_MAX;
+        for (Thread other = 0; other < threads_.size(); other++)
+            if (threads_[other].exists)
+                run_.low = std::min<std::uint64_t>(run_.low, priorities_[other]);
+    }
 }
 
 // The step before is over.
@@ -165,7 +174,24 @@ void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by
         acting.priority = pct_demoted_priority(++demotions_);
         threads_[actor].yields = 0;
         break;
-    default:
+    case PCT_REACT_BUMP: {
+        Thread chosen = static_cast<Thread>(threads_.size());
+        std::uint64_t highest = 0;
+        for (Thread t = 0; t < threads_.size(); t++) {
+            pct_policy_thread& thread = threads_[t].policy;
+            if (t == actor || !enabled(t) || thread.priority > run_.low)
+                continue;
+            const std::uint64_t key = pct_policy_bump_key(config_, &run_, &thread);
+            if (key >= highest) {
+                highest = key;
+                chosen = t;
+            }
+        }
+        if (chosen != threads_.size())
+            pct_policy_bump(&threads_[chosen].policy);
+        break;
+    }
+    case PCT_REACT_NONE:
         break;
     }
 }

@@ -38,6 +38,7 @@ public:
     void set_max_steps(std::size_t steps) { max_steps_ = steps; }
 
     const State& state() const { return state_; }
+    const Schedule& schedule() const { return schedule_; }
     const pct_policy_run& policy_run() const { return run_; }
     bool found_bug() const { return program_.bug && program_.bug(schedule_, state_); }
     bool cut_short() const { return cut_short_; }
