@@ -26,6 +26,7 @@ target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_
 target_link_libraries(model PUBLIC pctctl_flags)
 add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
 add_test(NAME model COMMAND model_tests)
 set_tests_properties(model PROPERTIES LABELS host TIMEOUT 300)

@@ -37,8 +37,10 @@ static inline __u64 basic_pos_arrive(const struct pct_policy_config *cfg,
 static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config *cfg,
                                                 struct pct_policy_run *run,
                                                 struct pct_policy_thread *th,
+                                                const struct pct_policy_view *view,
                                                 enum pct_demotion sign, __u64 count)
 {
+    (void)view;
     (void)th;
     (void)count;
     if (sign != PCT_DEMOTE_YIELD || !cfg->yields_per_reset)
@@ -46,11 +48,20 @@ static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config *
     return ++run->yields % cfg->yields_per_reset ? PCT_REACT_NONE : PCT_REACT_ALL;
 }
 
-static inline void basic_pos_disturbed(const struct pct_policy_config *cfg,
-                                       struct pct_policy_run *run, struct pct_policy_thread *th)
+/* Wake hook of POS, disturbed hook of both. */
+static inline void basic_pos_redraw(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                    struct pct_policy_thread *th)
 {
     (void)run;
     basic_pos_draw(cfg, th);
+}
+
+static inline void basic_pos_disturbed(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th,
+                                       const struct pct_pending *by)
+{
+    (void)by;
+    basic_pos_redraw(cfg, run, th);
 }
 
 #endif

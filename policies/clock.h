@@ -15,7 +15,7 @@
 #ifndef PCTCTL_POLICY_CLOCK_H
 #define PCTCTL_POLICY_CLOCK_H
 
-#include "policy.h"
+#include "pct.h"
 
 #define PCT_PRIO_CLOCK (1ULL << 61) /* priority of an alarm at time 0 */
 
@@ -82,12 +82,29 @@ static inline void pct_clock_go_on(struct pct_policy_thread *th)
 }
 
 /* Select hook. */
-static inline void pct_clock_select(const struct pct_policy_config *cfg, struct pct_policy_run *run,
-                                    struct pct_policy_thread *th)
+static inline enum pct_reaction pct_clock_select(const struct pct_policy_config *cfg,
+                                                 struct pct_policy_run *run,
+                                                 struct pct_policy_thread *th)
 {
     if (th->priority > PCT_PRIO_CHANGE && th->priority <= PCT_PRIO_CLOCK)
         run->clock = PCT_PRIO_CLOCK - th->priority;
-    pct_stepwise_select(cfg, run, th);
+    return pct_stepwise_select(cfg, run, th);
+}
+
+/*
+ * Stuck hook of policies under which a thread goes on for long. NeedlePoint (PLDI 2012, section
+ * 3.1.3): now and then the policy is overridden for one scheduling point; the probabilities are
+ * PCT's.
+ */
+static inline enum pct_reaction pct_clock_stuck(const struct pct_policy_config *cfg,
+                                                struct pct_policy_run *run,
+                                                struct pct_policy_thread *th,
+                                                const struct pct_policy_view *view,
+                                                enum pct_demotion sign, __u64 count)
+{
+    if (pct_no_progress(cfg->seed, th->identity, sign, count))
+        pct_clock_give_way(cfg, run, th, view);
+    return PCT_REACT_NONE;
 }
 
 #endif

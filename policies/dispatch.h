@@ -49,17 +49,18 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
 }
 
 /* It goes on to execute th->event. */
-static inline void pct_policy_select(const struct pct_policy_config *cfg,
-                                     struct pct_policy_run *run, struct pct_policy_thread *th)
+static inline enum pct_reaction pct_policy_select(const struct pct_policy_config *cfg,
+                                                  struct pct_policy_run *run,
+                                                  struct pct_policy_thread *th)
 {
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, ...)                                      \
     case PCT_POLICY_##id:                                                                          \
-        select(cfg, run, th);                                                                      \
-        break;
+        return select(cfg, run, th);
         PCT_POLICIES(X)
 #undef X
     }
+    return PCT_REACT_NONE;
 }
 
 /* It has executed th->event. */
@@ -105,8 +106,7 @@ static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct p
     }
 }
 
-/* For each thread th that waits at its step, as a reaction asked for; `by` is the event executed,
- * or 0. */
+/* For each thread concerned by a reaction; `by`: the event executed, null if all are concerned. */
 static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
                                         struct pct_policy_run *run, struct pct_policy_thread *th,
                                         const struct pct_pending *by)
@@ -116,7 +116,7 @@ static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, ...)    \
     case PCT_POLICY_##id:                                                                          \
-        disturbed(cfg, run, th);                                                                   \
+        disturbed(cfg, run, th, by);                                                               \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -127,13 +127,14 @@ static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
 static inline enum pct_reaction pct_policy_stuck(const struct pct_policy_config *cfg,
                                                  struct pct_policy_run *run,
                                                  struct pct_policy_thread *th,
+                                                 const struct pct_policy_view *view,
                                                  enum pct_demotion sign, __u64 count)
 {
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
           ...)                                                                                     \
     case PCT_POLICY_##id:                                                                          \
-        return stuck(cfg, run, th, sign, count);
+        return stuck(cfg, run, th, view, sign, count);
         PCT_POLICIES(X)
 #undef X
     }

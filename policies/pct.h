@@ -90,8 +90,10 @@ static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_p
 
 static inline enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,
                                           struct pct_policy_run *run, struct pct_policy_thread *th,
+                                          const struct pct_policy_view *view,
                                           enum pct_demotion sign, __u64 count)
 {
+    (void)view;
     (void)run;
     return pct_no_progress(cfg->seed, th->identity, sign, count) ? PCT_REACT_DEMOTE
                                                                  : PCT_REACT_NONE;

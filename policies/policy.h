@@ -22,14 +22,16 @@
  *     executed   the step is done: called when the thread arrives at its next step, before `arrive`
  *                and while th->event is still the old one, and when it ends
  *
- *   In stepwise policies, which are all but pct, ppct, rpro and none, a thread has PCT_PRIO_RUNNING
+ *   In stepwise policies, which are all serial ones but pct and rpro, a thread has PCT_PRIO_RUNNING
  *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
- *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING and reaches its first step even
- *   before its creator goes on.
+ *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING and reaches its first step
+ *   even before its creator goes on.
  * - The hooks of one run are never executed at the same time.
- * - `executed` and `stuck` may ask for other threads' priorities to change (enum pct_reaction). The
- *   mechanism then calls `disturbed` for each thread concerned that waits, in any order, and puts
- *   it in its new place. Nothing else ever changes a waiting thread's priority.
+ * - `select`, `executed` and `stuck` may ask for priorities of threads that wait at their step to
+ *   change (enum pct_reaction). The mechanism then calls `disturbed` for each thread concerned,
+ *   from the highest priority to the lowest, and puts it in its new place before it decides
+ *   anything. Nothing else ever changes a waiting thread's priority. `stuck` follows `arrive`, if
+ *   there is such a sign.
  *
  * Random decisions are indexed by thread identity and the thread's own counters, so that they are
  * the same on both sides and independent of each other.
@@ -46,7 +48,7 @@
 
 #define PCT_MAX_STRIDES 64 /* threads with a stride of their own */
 #define PCT_LOCKS_KEPT 32  /* locks a thread is remembered to have held, a power of two */
-#define PCT_MAX_BATCH 32   /* objects in a batch of rapos, a power of two */
+#define PCT_MAX_BATCH 32   /* objects in a batch of rapos */
 
 /* What a thread is about to do. */
 #define PCT_PENDING_READ_ONLY 1u /* does not conflict with other read-only events on its object */
@@ -89,13 +91,12 @@ struct pct_policy_run {
     __u64 clock;   /* see clock.h */
     __u64 low;     /* ppct: threads of higher priority run in parallel */
     __u64 yields;
-    __u64 bumps;      /* ppct: how often starvation was handled */
-    __u64 batch;      /* rapos: batches so far */
-    __u64 batch_left; /* rapos: threads of the batch that have not executed yet */
-    __u64 batch_nr;   /* rapos: objects in the batch */
-    __u64 batch_objects[PCT_MAX_BATCH];
+    __u64 bumps;       /* ppct: how often starvation was handled */
     __u32 next_change; /* change points already passed */
+    __u32 batch_all;   /* rapos: the batch is drawn from all threads */
+    __u32 batch_nr;    /* rapos: objects in the batch */
     __u32 unused;
+    struct pct_pending batch[PCT_MAX_BATCH];
 };
 
 /* Zeroed when the thread appears, but for its identity; written by the hooks and, event and
@@ -123,10 +124,10 @@ struct pct_policy_view {
 /* What a hook asks the mechanism to do besides enforcing priorities. */
 enum pct_reaction {
     PCT_REACT_NONE = 0,
-    PCT_REACT_SAME_OBJECT = 1, /* call `disturbed` for the threads waiting at th->event.object */
-    PCT_REACT_ALL = 2,         /* call `disturbed` for all waiting threads and the acting one */
-    PCT_REACT_DEMOTE = 3,      /* the acting thread goes below all others: pct_demoted_priority() */
-    PCT_REACT_BUMP = 4, /* ppct: pct_policy_bump() for the waiting thread of highest bump key */
+    PCT_REACT_CONFLICTS = 1, /* `disturbed`: all that wait at a step in conflict with th->event */
+    PCT_REACT_ALL = 2,       /* `disturbed`: all that wait at a step; perhaps the acting one too */
+    PCT_REACT_DEMOTE = 3,    /* the acting thread goes below all others: pct_demoted_priority() */
+    PCT_REACT_BUMP = 4,      /* pct_policy_bump() for one waiting thread, see ppct.h */
 };
 
 /* Identity of a thread from its creator's and its ordinal among the creator's children. */
@@ -182,12 +183,22 @@ static inline enum pct_reaction pct_policy_no_reaction(const struct pct_policy_c
 static inline enum pct_reaction pct_policy_never_stuck(const struct pct_policy_config *cfg,
                                                        struct pct_policy_run *run,
                                                        struct pct_policy_thread *th,
+                                                       const struct pct_policy_view *view,
                                                        enum pct_demotion sign, __u64 count)
 {
     pct_policy_nothing(cfg, run, th);
+    (void)view;
     (void)sign;
     (void)count;
     return PCT_REACT_NONE;
+}
+
+static inline void pct_policy_undisturbed(const struct pct_policy_config *cfg,
+                                          struct pct_policy_run *run, struct pct_policy_thread *th,
+                                          const struct pct_pending *by)
+{
+    pct_policy_nothing(cfg, run, th);
+    (void)by;
 }
 
 /* Stepwise policies: a new thread arrives at its first step before anything is decided. */
@@ -198,11 +209,13 @@ static inline void pct_stepwise_appear(const struct pct_policy_config *cfg,
     th->priority = PCT_PRIO_ARRIVING;
 }
 
-static inline void pct_stepwise_select(const struct pct_policy_config *cfg,
-                                       struct pct_policy_run *run, struct pct_policy_thread *th)
+static inline enum pct_reaction pct_stepwise_select(const struct pct_policy_config *cfg,
+                                                    struct pct_policy_run *run,
+                                                    struct pct_policy_thread *th)
 {
     pct_policy_nothing(cfg, run, th);
     th->priority = PCT_PRIO_RUNNING;
+    return PCT_REACT_NONE;
 }
 
 /* The event is still to be executed, with the priority it had. */

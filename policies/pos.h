@@ -22,7 +22,7 @@ static inline enum pct_reaction pos_executed(const struct pct_policy_config *cfg
 {
     (void)cfg;
     (void)run;
-    return th->event.object ? PCT_REACT_SAME_OBJECT : PCT_REACT_NONE;
+    return th->event.object ? PCT_REACT_CONFLICTS : PCT_REACT_NONE;
 }
 
 #endif

@@ -4,14 +4,16 @@
  * Guarantees", ASE 2016, as far as Abdelrasoul's stride paper (ASE 2017, section V.B) describes it:
  * PCT whose change points lie within a radius r of each other, which allows greater depths.
  *
- * In the kernel it is PCT; only the change points differ. The earliest is uniform in 1 .. k, each of the
- * d-1 being equally likely to be that one, and the others follow it at a distance uniform in 1 .. r.
+ * In the kernel it is PCT; only the change points differ. The earliest is uniform in 1 .. k, each
+ * of the d-1 being equally likely to be that one, and the others follow it at a distance uniform in
+ * 1 .. r.
  *
  * Deviations:
  * - Those of pct.h.
- * - That description does not say how the points are drawn. Ours keeps PCT's proof (Theorem 9): the steps
- *   at which the events b_2 .. b_d are reached, in whatever order, are guessed with probability at
- *   least 1/(n k (d-1) r^(d-2)) if the last is no more than r steps after the first. For d <= 2 it is PCT.
+ * - That description does not say how the points are drawn. Ours keeps PCT's proof (Theorem 9): the
+ *   steps at which the events b_2 .. b_d are reached, in whatever order, are guessed with
+ *   probability at least 1/(n k (d-1) r^(d-2)) if the last is no more than r steps after the first.
+ *   For d <= 2 it is PCT.
  */
 #ifndef PCTCTL_POLICY_RPRO_H
 #define PCTCTL_POLICY_RPRO_H

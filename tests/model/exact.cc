@@ -149,6 +149,14 @@ Rational sum_of(const Predicate& predicate, const std::function<void(const Visit
     return sum;
 }
 
+Schedules collect(const std::function<void(const Visit&)>& walker) {
+    Schedules result;
+    walker([&](const Schedule& schedule, const State&, const Rational& weight) {
+        result[schedule] += weight;
+    });
+    return result;
+}
+
 } // namespace
 
 void for_each_schedule(const Program& program,
@@ -163,10 +171,6 @@ void for_each_schedule(const Program& program,
 
 Rational random_walk_probability(const Program& program, const Predicate& predicate) {
     return sum_of(predicate, [&](const Visit& visit) { walk_randomly(program, false, visit); });
-}
-
-Rational preempt_always_probability(const Program& program, const Predicate& predicate) {
-    return sum_of(predicate, [&](const Visit& visit) { walk_randomly(program, true, visit); });
 }
 
 Rational pos_probability(const Program& program, PosOptions options, const Predicate& predicate) {
@@ -280,21 +284,195 @@ std::string partial_order(const Program& program, const Schedule& schedule, bool
     return result;
 }
 
-std::map<std::string, Rational> random_walk_partial_orders(const Program& program, bool read_only) {
-    std::map<std::string, Rational> result;
-    walk_randomly(program, false,
-                  [&](const Schedule& schedule, const State&, const Rational& weight) {
-                      result[partial_order(program, schedule, read_only)] += weight;
-                  });
+Schedules random_walk_schedules(const Program& program) {
+    return collect([&](const Visit& visit) { walk_randomly(program, false, visit); });
+}
+
+Schedules preempt_always_schedules(const Program& program) {
+    return collect([&](const Visit& visit) { walk_randomly(program, true, visit); });
+}
+
+Schedules pos_schedules(const Program& program, PosOptions options) {
+    return collect([&](const Visit& visit) { walk_pos(program, options, visit); });
+}
+
+Schedules stride_schedules(const Program& program, unsigned stride_max) {
+    using Knowledge = std::pair<int, unsigned>; // last thread, and how many steps it has left
+    const auto extend = [&](const State& before, const State&, Thread t, const Knowledge& known,
+                            const Rational& weight, std::map<Knowledge, Rational>& after) {
+        const auto& [last, left] = known;
+        if (left > 0 && before.enabled(static_cast<Thread>(last))) {
+            if (t == last)
+                after[{last, left - 1}] += weight;
+            return;
+        }
+        const auto choices = static_cast<long long>(before.enabled_threads().size());
+        for (unsigned s = 1; s <= stride_max; s++)
+            after[{t, s - 1}] += weight * Rational(1, choices * stride_max);
+    };
+    return collect([&](const Visit& visit) {
+        State state(program);
+        Schedule schedule;
+        walk<Knowledge>(state, schedule, {{{0, 0}, Rational(1)}}, extend, visit);
+    });
+}
+
+// A thread goes on until it blocks, ends or is preempted; then the choice is uniform, at a
+// preemption among the others. Preempted(state, extra, thread) tells it of a thread about to go on;
+// extra is what the algorithm knows, and Advance(before, next, thread, extra) what it knows after a
+// step.
+template <typename Extra, typename Preempted, typename Advance>
+Schedules going_on(const Program& program, const std::map<Extra, Rational>& start,
+                   const Preempted& preempted, const Advance& advance) {
+    using Knowledge = std::pair<int, Extra>;
+    const auto extend = [&](const State& before, const State& next, Thread t,
+                            const Knowledge& known, const Rational& weight,
+                            std::map<Knowledge, Rational>& after) {
+        const int last = known.first;
+        std::vector<Thread> choices = before.enabled_threads();
+        if (last >= 0 && before.enabled(static_cast<Thread>(last))) {
+            if (!preempted(before, known.second, static_cast<Thread>(last)))
+                choices = {static_cast<Thread>(last)};
+            else if (choices.size() > 1)
+                std::erase(choices, static_cast<Thread>(last));
+        }
+        if (std::find(choices.begin(), choices.end(), t) != choices.end())
+            after[{t, advance(before, next, t, known.second)}] +=
+                weight * Rational(1, static_cast<long long>(choices.size()));
+    };
+    return collect([&](const Visit& visit) {
+        State state(program);
+        Schedule schedule;
+        std::map<Knowledge, Rational> now;
+        for (const auto& [extra, weight] : start)
+            now[{-1, extra}] = weight;
+        walk<Knowledge>(state, schedule, now, extend, visit);
+    });
+}
+
+Schedules preempt_bound_schedules(const Program& program, unsigned preemptions, unsigned k) {
+    struct Extra {
+        unsigned arrivals;
+        bool now;
+        std::vector<unsigned> points;
+        auto operator<=>(const Extra&) const = default;
+    };
+    std::map<Extra, Rational> start;
+    long long all = 1;
+    for (unsigned i = 0; i < preemptions; i++)
+        all *= k;
+    for_each_pct_randomness(1, k, preemptions + 1, [&](const PctRandomness& r) {
+        start[{static_cast<unsigned>(program.threads.size()), false, r.change}] = Rational(1, all);
+    });
+    return going_on<Extra>(
+        program, start, [](const State&, const Extra& extra, Thread) { return extra.now; },
+        [](const State&, const State& next, Thread t, Extra extra) {
+            extra.now = false;
+            if (next.alive(t)) {
+                extra.arrivals++;
+                extra.now =
+                    std::count(extra.points.begin(), extra.points.end(), extra.arrivals) > 0;
+            }
+            return extra;
+        });
+}
+
+Schedules atom_fuzzer_schedules(const Program& program) {
+    using Held = std::vector<std::pair<Thread, Object>>;
+    const auto reacquires = [](const State& state, const Held& held, Thread t) {
+        return state.next(t).op == Op::kLock &&
+               std::count(held.begin(), held.end(), std::pair(t, state.next(t).object)) > 0;
+    };
+    return going_on<Held>(program, {{Held{}, Rational(1)}}, reacquires,
+                          [&](const State& before, const State&, Thread t, Held held) {
+                              if (before.next(t).op == Op::kLock && !reacquires(before, held, t))
+                                  held.emplace_back(t, before.next(t).object);
+                              std::sort(held.begin(), held.end());
+                              return held;
+                          });
+}
+
+PartialOrders partial_orders(const Program& program, const Schedules& schedules, bool read_only) {
+    PartialOrders result;
+    for (const auto& [schedule, probability] : schedules)
+        result[partial_order(program, schedule, read_only)] += probability;
     return result;
 }
 
-std::map<std::string, Rational> pos_partial_orders(const Program& program, PosOptions options,
-                                                   bool read_only) {
-    std::map<std::string, Rational> result;
-    walk_pos(program, options, [&](const Schedule& schedule, const State&, const Rational& weight) {
+namespace {
+
+bool depend(const Event& a, const Event& b, bool read_only) {
+    return a.object && a.object == b.object && !(read_only && a.read_only && b.read_only);
+}
+
+void walk_rapos(const Program& program, bool read_only, const State& state,
+                std::vector<Thread> schedulable, Schedule& schedule, const Rational& weight,
+                PartialOrders& result) {
+    const std::vector<Thread> enabled = state.enabled_threads();
+    if (enabled.empty()) {
         result[partial_order(program, schedule, read_only)] += weight;
-    });
+        return;
+    }
+    if (schedulable.empty())
+        schedulable = enabled;
+    // Every order of asking, and every coin.
+    std::map<std::vector<Thread>, Rational> batches;
+    const auto ask = [&](const auto& self, std::size_t at, std::vector<Thread> batch,
+                         const Rational& w) -> void {
+        if (at == schedulable.size()) {
+            std::sort(batch.begin(), batch.end());
+            batches[batch] += w;
+            return;
+        }
+        const Thread t = schedulable[at];
+        const bool independent = std::none_of(batch.begin(), batch.end(), [&](Thread other) {
+            return depend(state.next(t), state.next(other), read_only);
+        });
+        if (batch.empty() || !independent) {
+            if (batch.empty())
+                batch.push_back(t);
+            self(self, at + 1, batch, w);
+            return;
+        }
+        self(self, at + 1, batch, w * Rational(1, 2));
+        batch.push_back(t);
+        self(self, at + 1, batch, w * Rational(1, 2));
+    };
+    long long permutations = 1;
+    for (std::size_t i = 2; i <= schedulable.size(); i++)
+        permutations *= static_cast<long long>(i);
+    std::sort(schedulable.begin(), schedulable.end());
+    do
+        ask(ask, 0, {}, Rational(1, permutations));
+    while (std::next_permutation(schedulable.begin(), schedulable.end()));
+
+    for (const auto& [batch, w] : batches) {
+        State next = state;
+        for (const Thread t : batch) {
+            next.execute(t);
+            schedule.push_back(t);
+        }
+        std::vector<Thread> then;
+        for (const Thread t : next.enabled_threads()) {
+            const bool executed = std::count(batch.begin(), batch.end(), t) > 0;
+            const bool was_enabled = std::count(enabled.begin(), enabled.end(), t) > 0;
+            if (executed || !was_enabled ||
+                std::any_of(batch.begin(), batch.end(), [&](Thread other) {
+                    return depend(next.next(t), state.next(other), read_only);
+                }))
+                then.push_back(t);
+        }
+        walk_rapos(program, read_only, next, then, schedule, weight * w, result);
+        schedule.resize(schedule.size() - batch.size());
+    }
+}
+
+} // namespace
+
+PartialOrders rapos_partial_orders(const Program& program, bool read_only) {
+    PartialOrders result;
+    Schedule schedule;
+    walk_rapos(program, read_only, State(program), {}, schedule, Rational(1), result);
     return result;
 }
 

@@ -22,9 +22,6 @@ using Predicate = std::function<bool(const Schedule&, const State&)>;
 // A uniform choice among the enabled threads at each step.
 Rational random_walk_probability(const Program& program, const Predicate& predicate);
 
-// The choice at each step is uniform, but another thread's than the last one's if there is one.
-Rational preempt_always_probability(const Program& program, const Predicate& predicate);
-
 // PCT, RandS of Fig. 7 (ASPLOS 2010), over all permutations and change points in 1 .. k.
 enum class ChangeAt {
     kCompletion, // as printed: the priority changes after the k_i-th step
@@ -56,9 +53,24 @@ Rational pos_probability(const Program& program, PosOptions options, const Predi
 // order of the events that only read it does not count. For programs without jumps.
 std::string partial_order(const Program& program, const Schedule& schedule, bool read_only);
 
-// A uniform choice, as a distribution over partial orders.
-std::map<std::string, Rational> random_walk_partial_orders(const Program& program, bool read_only);
-std::map<std::string, Rational> pos_partial_orders(const Program& program, PosOptions options,
-                                                   bool read_only);
+// Distributions over complete schedules. Those of serial policies other than PCT, for programs of
+// few threads and events; none of them starts threads by kFork unless said otherwise.
+using Schedules = std::map<Schedule, Rational>;
+Schedules random_walk_schedules(const Program& program);
+Schedules preempt_always_schedules(const Program& program);
+Schedules pos_schedules(const Program& program, PosOptions options);
+// A thread chosen uniformly makes s steps, s uniform in 1 .. stride_max (stride paper, section IV).
+Schedules stride_schedules(const Program& program, unsigned stride_max);
+// As many preemptions as given at independent uniform steps in 1 .. k; steps are counted when a
+// thread arrives there, the threads' first ones included.
+Schedules preempt_bound_schedules(const Program& program, unsigned preemptions, unsigned k);
+// Another thread before each re-acquisition of a lock.
+Schedules atom_fuzzer_schedules(const Program& program);
+
+// Distributions over partial orders.
+using PartialOrders = std::map<std::string, Rational>;
+PartialOrders partial_orders(const Program& program, const Schedules& schedules, bool read_only);
+// RAPOS as described in rapos.h, from that description. Forks are allowed.
+PartialOrders rapos_partial_orders(const Program& program, bool read_only);
 
 } // namespace pctctl::model

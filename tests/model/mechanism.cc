@@ -112,7 +112,8 @@ void Mechanism::arrive(Thread t) {
     pct_policy_arrive(config_, &run_, &thread.policy, &view);
     thread.arrived = true;
     if (event.op == Op::kYield && view.enabled > 1)
-        react(pct_policy_stuck(config_, &run_, &thread.policy, PCT_DEMOTE_YIELD, ++thread.yields),
+        react(pct_policy_stuck(config_, &run_, &thread.policy, &view, PCT_DEMOTE_YIELD,
+                               ++thread.yields),
               t, nullptr);
     if (may_block_)
         update_waiting();
@@ -120,9 +121,11 @@ void Mechanism::arrive(Thread t) {
 
 void Mechanism::execute(Thread t) {
     ThreadState& thread = threads_[t];
-    pct_policy_select(config_, &run_, &thread.policy);
+    thread.selected = true;
+    react(pct_policy_select(config_, &run_, &thread.policy), t, nullptr);
     if (!state_.can_execute(t)) { // only if threads attempt what has to wait
         thread.blocked = true;
+        thread.selected = false;
         thread.yields = 0;
         pct_policy_block(config_, &run_, &thread.policy);
         return;
@@ -130,6 +133,7 @@ void Mechanism::execute(Thread t) {
     state_.execute(t);
     schedule_.push_back(t);
     thread.arrived = false;
+    thread.selected = false;
     thread.executed = true;
     if (!state_.alive(t))
         finish_step(t);
@@ -161,14 +165,18 @@ void Mechanism::update_waiting() {
 void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by) {
     pct_policy_thread& acting = threads_[actor].policy;
     switch (reaction) {
-    case PCT_REACT_SAME_OBJECT:
+    case PCT_REACT_CONFLICTS:
     case PCT_REACT_ALL:
-        for (Thread t = 0; t < threads_.size(); t++) {
-            const bool concerned = t == actor ? reaction == PCT_REACT_ALL : enabled(t);
-            if (concerned && threads_[t].arrived)
-                pct_policy_disturbed(config_, &run_, &threads_[t].policy,
-                                     reaction == PCT_REACT_ALL ? nullptr : by);
-        }
+        candidates_.clear();
+        for (Thread t = 0; t < threads_.size(); t++)
+            if (enabled(t) && threads_[t].arrived && !threads_[t].selected)
+                candidates_.push_back(t);
+        std::sort(candidates_.begin(), candidates_.end(), [&](Thread a, Thread b) {
+            return threads_[a].policy.priority > threads_[b].policy.priority;
+        });
+        for (const Thread t : candidates_)
+            pct_policy_disturbed(config_, &run_, &threads_[t].policy,
+                                 reaction == PCT_REACT_ALL ? nullptr : by);
         break;
     case PCT_REACT_DEMOTE:
         acting.priority = pct_demoted_priority(++demotions_);

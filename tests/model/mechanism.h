@@ -49,7 +49,7 @@ public:
 private:
     struct ThreadState {
         pct_policy_thread policy;
-        bool exists, arrived, blocked, executed;
+        bool exists, arrived, selected, blocked, executed;
         std::uint64_t yields;
     };
 

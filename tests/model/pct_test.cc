@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and the bound's tightness. Where the
-// policy's code is involved, its random decisions are enumerated, not sampled: first priorities in every
-// order, and every choice of change points.
+// PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and the bound's tightness. Where
+// the policy's code is involved, its random decisions are enumerated, not sampled: first priorities
+// in every order, and every choice of change points.
 #include "directive.h"
 #include "exact.h"
 #include "programs.h"
@@ -29,7 +29,8 @@ public:
         pct_policy_config config = config_for(PCT_POLICY_PCT);
         const auto points = static_cast<__u32>(randomness.change.size());
         config.nr_change_points = points;
-        // The controller's change point i has priority i, Fig. 7's has d - i: number them backwards.
+        // The controller's change point i has priority i, Fig. 7's has d - i: number them
+        // backwards.
         for (__u32 i = 0; i < points; i++)
             config.change_points[i] = {randomness.change[points - 1 - i], PCT_PRIO_CHANGE + i + 1};
         // Of several at one step the last in Fig. 7's order, the lowest, prevails.
@@ -240,8 +241,8 @@ TEST(Pct, SampledFamilyStaysAboveTheBound) {
     }
 }
 
-// Section 4.2, sequential execution: steps with nobody else enabled are not counted, and what is left of
-// k finds the bug with the probability of the program without them.
+// Section 4.2, sequential execution: steps with nobody else enabled are not counted, and what is
+// left of k finds the bug with the probability of the program without them.
 TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
     Program p = cuzz_example(3, 3);
     p.threads.insert(p.threads.begin(), std::vector<Event>(6, local()));

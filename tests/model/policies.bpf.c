@@ -13,11 +13,11 @@ __attribute__((section("check"))) __u64 policies(struct pct_policy_config *cfg,
     __u64 sum = pct_policy_arrive(cfg, run, th, view);
 
     pct_policy_appear(cfg, run, th);
-    pct_policy_select(cfg, run, th);
+    sum += pct_policy_select(cfg, run, th);
     pct_policy_block(cfg, run, th);
     pct_policy_wake(cfg, run, th);
     pct_policy_disturbed(cfg, run, th, &th->event);
     sum += pct_policy_executed(cfg, run, th);
-    sum += pct_policy_stuck(cfg, run, th, PCT_DEMOTE_YIELD, th->steps);
+    sum += pct_policy_stuck(cfg, run, th, view, PCT_DEMOTE_YIELD, th->steps);
     return sum + pct_policy_enforcement(cfg);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PPCT's theorem (PLDI 2012, Theorem 9): the bound of PCT, whatever is chosen from the admissible threads.
+// PPCT's theorem (PLDI 2012, Theorem 9): the bound of PCT, whatever is chosen from the admissible
+// threads.
 #include "directive.h"
 #include "exact.h"
 #include "programs.h"
@@ -13,10 +14,10 @@ namespace pctctl::model {
 namespace {
 
 /*
- * The worst that a choice can do which knows the program, the bug, the schedule so far and all present
- * priorities, but not the change points still to come: the number of change points' valuations with which
- * the bug is found, for one permutation. (A choice that knew them could avoid any of them: Lemma 10 needs
- * that they are independent of the schedule.)
+ * The worst that a choice can do which knows the program, the bug, the schedule so far and all
+ * present priorities, but not the change points still to come: the number of change points'
+ * valuations with which the bug is found, for one permutation. (A choice that knew them could avoid
+ * any of them: Lemma 10 needs that they are independent of the schedule.)
  */
 class Adversary {
 public:
@@ -207,7 +208,8 @@ TEST(Ppct, DirectedSchedulerAgrees) {
     }
 }
 
-// A random choice, as an operating system's would be at best; the family of depths 1 to 4 with 2 to 8 threads.
+// A random choice, as an operating system's would be at best; the family of depths 1 to 4 with 2 to
+// 8 threads.
 TEST(Ppct, RandomChoiceStaysAboveTheBound) {
     const std::uint64_t samples = long_tests() ? 2'000'000 : 100'000;
     for (const auto& [n, d] : {std::pair{2u, 1u},
@@ -262,7 +264,8 @@ TEST(Ppct, StarvationEnds) {
     }
 }
 
-// RPro's points: the earliest is any of them, uniform in 1 .. k, and the others are within the radius.
+// RPro's points: the earliest is any of them, uniform in 1 .. k, and the others are within the
+// radius.
 TEST(Rpro, PointsLieWithinTheRadius) {
     constexpr unsigned k = 50, radius = 7, depth = 4;
     constexpr std::uint64_t samples = 100'000;
@@ -291,7 +294,8 @@ TEST(Rpro, PointsLieWithinTheRadius) {
     EXPECT_TRUE(interval(farthest).contains(1 - 36.0 / 49));
 }
 
-// A bug of depth 4 within few steps, in a long program: RPro's bound, where PCT's would be hopeless.
+// A bug of depth 4 within few steps, in a long program: RPro's bound, where PCT's would be
+// hopeless.
 TEST(Rpro, StaysAboveItsBound) {
     DirectedProgram tight = tight_program(2, 4);
     auto& threads = tight.program.threads;

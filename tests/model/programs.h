@@ -27,9 +27,9 @@ Program pos_running_example();
 // The summary of Cuzz, "An example": threads of r and s instructions, r, s >= 2; a bug of depth 2.
 Program cuzz_example(unsigned r, unsigned s);
 
-// The lower bound is reached: n >= 2 threads, k steps at most, a bug of depth d which only one choice of the
-// lowest thread and, given the other priorities, of the change points finds. The first two threads
-// alternate d - 1 times as in the POS example; the others have two events each.
+// The lower bound is reached: n >= 2 threads, k steps at most, a bug of depth d which only one
+// choice of the lowest thread and, given the other priorities, of the change points finds. The
+// first two threads alternate d - 1 times as in the POS example; the others have two events each.
 struct DirectedProgram {
     Program program;
     Directive directive;
@@ -47,8 +47,8 @@ struct RandomProgramOptions {
 };
 Program random_program(const RandomProgramOptions& options, Random& random);
 
-// A directive of size d that some schedule of the program satisfies. With first_events false, none of its
-// labels is its thread's first event (Definition 4, NotFirst).
+// A directive of size d that some schedule of the program satisfies. With first_events false, none
+// of its labels is its thread's first event (Definition 4, NotFirst).
 std::optional<Directive> random_directive(const Program& program, unsigned d, bool first_events,
                                           Random& random);
 

@@ -59,7 +59,7 @@ TEST(RunningExampleExact, Pos) {
 // of at least 1/60."
 TEST(RunningExampleExact, PosCoversEveryPartialOrder) {
     const Program p = pos_running_example();
-    const auto orders = pos_partial_orders(p, {}, false);
+    const auto orders = partial_orders(p, pos_schedules(p, {}), false);
     Rational lowest(1), sum;
     for (const auto& [order, probability] : orders) {
         sum += probability;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 
 namespace pctctl::model {
 
@@ -47,6 +48,16 @@ Share sample(Mechanism& mechanism, pct_policy_config config, std::uint64_t sampl
     }
     return share;
 }
+
+// Do counts follow the distribution? Pearson's test: the statistic, and what it exceeds in one of
+// 100,000 cases by chance, for there are about a hundred such tests: 99.9 % confidence for all
+// together. Classes expected fewer than five times are taken together.
+struct ChiSquare {
+    double statistic, limit;
+    std::size_t classes;
+    bool fits() const { return statistic <= limit; }
+};
+ChiSquare chi_square(std::span<const double> probabilities, std::span<const std::uint64_t> counts);
 
 inline bool long_tests() {
     return std::getenv("PCTCTL_LONG_TESTS") != nullptr;
