@@ -165,3 +165,10 @@ endfunction()
 # Inside a VM both of its CPUs are wanted; seen from outside, one is idle most of the time.
 script_tests(vm 300 2 ${CMAKE_SOURCE_DIR}/vm/run --timeout @TIMEOUT@ --)
 script_tests(vm_host 400 1)
+
+# benchmarks/model/*.cc -> build/benchmarks/model, the tables of `make bench-model`
+file(GLOB bench_model_sources CONFIGURE_DEPENDS benchmarks/model/*.cc)
+add_executable(bench_model EXCLUDE_FROM_ALL ${bench_model_sources})
+set_target_properties(bench_model PROPERTIES OUTPUT_NAME model
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
+target_link_libraries(bench_model PRIVATE model)

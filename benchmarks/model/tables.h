@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tables that `make bench-model` prints, in Markdown.
+#pragma once
+
+#include <cstdint>
+
+namespace pctctl::model {
+
+void partial_order_tables(std::uint64_t samples);
+
+} // namespace pctctl::model
