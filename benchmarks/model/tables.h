@@ -7,5 +7,7 @@
 namespace pctctl::model {
 
 void partial_order_tables(std::uint64_t samples);
+void subject_table(std::uint64_t samples);
+void edge_tables();
 
 } // namespace pctctl::model
