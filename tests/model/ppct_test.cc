@@ -236,6 +236,39 @@ TEST(Ppct, RandomChoiceStaysAboveTheBound) {
     }
 }
 
+// At the start one thread, each equally likely, is not admissible; all others are.
+TEST(Ppct, AllButOneAreAdmissible) {
+    constexpr unsigned n = 5;
+    Program p{.name = "independent"};
+    p.threads.assign(n, {local()});
+    Mechanism mechanism(p);
+    bool first = true;
+    unsigned sum = 0; // of the numbers of those admissible at first
+    mechanism.set_choice([&](std::span<const Thread> threads) -> std::size_t {
+        if (first) {
+            EXPECT_EQ(threads.size(), n - 1);
+            for (const Thread t : threads)
+                sum += t;
+        }
+        first = false;
+        return 0;
+    });
+    std::vector<std::uint64_t> low(n);
+    sample(
+        mechanism, config_for(PCT_POLICY_PPCT), 100'000, 8,
+        [&](pct_policy_config&) {
+            first = true;
+            sum = 0;
+        },
+        [&](const Mechanism& m) {
+            const unsigned missing = n * (n - 1) / 2 - sum;
+            low[missing]++;
+            EXPECT_EQ(m.schedule().back(), missing); // so it comes last
+            return true;
+        });
+    EXPECT_TRUE(chi_square(std::vector<double>(n, 1.0 / n), low).fits());
+}
+
 // Section 5.5: a high thread that waits for a low one in a loop is no deadlock.
 TEST(Ppct, StarvationEnds) {
     Program p{.name = "spin"};
