@@ -15,9 +15,41 @@ if(unit_sources)
     set_tests_properties(unit PROPERTIES LABELS host TIMEOUT 300)
 endif()
 
+# tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
+# every day; `model_long` takes larger samples. No kernel, no BPF object, nothing of the controller.
+file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
+file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
+list(REMOVE_ITEM model_sources ${model_tests})
+add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources})
+target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_SOURCE_DIR}/include
+    ${CMAKE_SOURCE_DIR}/policies)
+target_link_libraries(model PUBLIC pctctl_flags)
+add_executable(model_tests ${model_tests})
+set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
+add_test(NAME model COMMAND model_tests)
+set_tests_properties(model PROPERTIES LABELS host TIMEOUT 300)
+
 if(PCTCTL_SANITIZE)
     return()
 endif()
+
+add_test(NAME model_long COMMAND ${CMAKE_COMMAND} -E env PCTCTL_LONG_TESTS=1 $<TARGET_FILE:model_tests>)
+set_tests_properties(model_long PROPERTIES LABELS "host;long" TIMEOUT 14400)
+
+# The policies for the BPF target; the object is of no use but that it could be made.
+set(policies_o ${CMAKE_BINARY_DIR}/tests/policies.bpf.o)
+add_custom_command(
+    OUTPUT ${policies_o}
+    COMMAND ${BPF_CLANG} ${BPF_FLAGS} -MD -MF ${policies_o}.d -MT ${policies_o}
+            -c ${CMAKE_SOURCE_DIR}/tests/model/policies.bpf.c -o ${policies_o}
+    DEPENDS tests/model/policies.bpf.c vmlinux_h
+    DEPFILE ${policies_o}.d
+    COMMENT "BPF policies"
+    VERBATIM)
+add_custom_target(policies_bpf ALL DEPENDS ${policies_o})
+
 
 # The same under the sanitizers, in a build directory of their own.
 if(unit_sources)
@@ -133,3 +165,10 @@ endfunction()
 
 script_tests(vm 300 ${CMAKE_SOURCE_DIR}/vm/run --timeout @TIMEOUT@ --)
 script_tests(vm_host 400)
+
+# benchmarks/model/*.cc -> build/benchmarks/model, the tables of `make bench-model`
+file(GLOB bench_model_sources CONFIGURE_DEPENDS benchmarks/model/*.cc)
+add_executable(bench_model EXCLUDE_FROM_ALL ${bench_model_sources})
+set_target_properties(bench_model PROPERTIES OUTPUT_NAME model
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
+target_link_libraries(bench_model PRIVATE model)

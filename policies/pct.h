@@ -54,4 +54,49 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
     }
 }
 
+/* ---- The policy's hooks ---------------------------------------------------------------------- */
+
+static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                              struct pct_policy_thread *th)
+{
+    (void)run;
+    th->priority = pct_initial_priority(cfg->seed, th->identity);
+}
+
+/*
+ * Section 4.2, "Identifying sequential execution", if asked for: with nobody else enabled, a change
+ * point has the same effect at the step after the one which enables a second thread, and that one is
+ * counted.
+ */
+static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                               struct pct_policy_thread *th, const struct pct_policy_view *view)
+{
+    int i;
+
+    if ((cfg->options & PCT_OPTION_COUNT_CONCURRENT) && view->enabled < 2)
+        return 0;
+    run->counted++;
+    for (i = 0; i < PCT_MAX_DEPTH; i++) {
+        __u32 next = run->next_change;
+
+        if (next >= cfg->nr_change_points || next >= PCT_MAX_DEPTH ||
+            cfg->change_points[next].step != run->counted)
+            break;
+        th->priority = cfg->change_points[next].priority;
+        run->next_change = next + 1;
+    }
+    return 0;
+}
+
+static inline enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,
+                                          struct pct_policy_run *run, struct pct_policy_thread *th,
+                                          const struct pct_policy_view *view,
+                                          enum pct_demotion sign, __u64 count)
+{
+    (void)view;
+    (void)run;
+    return pct_no_progress(cfg->seed, th->identity, sign, count) ? PCT_REACT_DEMOTE
+                                                                 : PCT_REACT_NONE;
+}
+
 #endif

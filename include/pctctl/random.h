@@ -14,6 +14,15 @@ enum pct_purpose {
     PCT_RAND_CHANGE_POINT = 2, /* index: 1 .. d-1 */
     PCT_RAND_NO_PROGRESS = 3,  /* index: thread identity mixed with the sign's ordinal */
     PCT_RAND_RUN_SEED = 4,     /* index: run number; seed: the campaign's */
+    PCT_RAND_EVENT = 5,        /* index: pct_draw_index() of the thread and its draws so far */
+    PCT_RAND_CLOCK = 6,        /* the same */
+    PCT_RAND_STRIDE = 7,       /* index: pct_draw_index() of the thread and its steps so far */
+    PCT_RAND_SLEEP = 8,        /* the same */
+    PCT_RAND_COIN = 9,         /* index: pct_draw_index() of the thread and the run's batch */
+    PCT_RAND_ORDER = 10,       /* the same */
+    PCT_RAND_PREEMPTION = 11,  /* index: 1 .. preemptions */
+    PCT_RAND_BUMP = 12,        /* index: pct_draw_index() of the thread and the run's bumps so far */
+    PCT_RAND_RADIUS = 13,      /* index: 0: which change point is the first; 1 .. d-1: distance to it */
 };
 
 /* A bijection on 64 bits with full avalanche (two multiply-xorshift rounds). */

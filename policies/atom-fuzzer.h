@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * AtomFuzzer: a thread goes on until it blocks, ends, or is about to acquire a lock that it has
+ * held before; there another thread goes on, so that whatever was meant to be one atomic operation
+ * in two critical sections is torn apart. NeedlePoint: Nagarakatte, Burckhardt, Martin, Musuvathi,
+ * PLDI 2012, section 3.2.
+ *
+ * Deviations:
+ * - The thread competes again as soon as one other thread was chosen; the paper does not say how
+ *   long the pause is. All choices are uniform.
+ * - A thread is remembered to have held PCT_LOCKS_KEPT locks; of two with the same hash the last
+ *   one.
+ * - Starvation: the signs and probabilities are those of pct.h.
+ */
+#ifndef PCTCTL_POLICY_ATOM_FUZZER_H
+#define PCTCTL_POLICY_ATOM_FUZZER_H
+
+#include "clock.h"
+
+static inline __u64 *atom_fuzzer_slot(struct pct_policy_thread *th)
+{
+    return &th->locks[pct_mix(th->event.object) & (PCT_LOCKS_KEPT - 1)];
+}
+
+static inline __u64 atom_fuzzer_arrive(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th,
+                                       const struct pct_policy_view *view)
+{
+    if (th->steps == 1)
+        pct_clock_compete(cfg, run, th);
+    else if ((th->event.flags & PCT_PENDING_ACQUIRES) && *atom_fuzzer_slot(th) == th->event.object)
+        pct_clock_give_way(cfg, run, th, view);
+    else
+        pct_clock_go_on(th);
+    return 0;
+}
+
+static inline enum pct_reaction atom_fuzzer_executed(const struct pct_policy_config *cfg,
+                                                     struct pct_policy_run *run,
+                                                     struct pct_policy_thread *th)
+{
+    pct_policy_nothing(cfg, run, th);
+    if (th->event.flags & PCT_PENDING_ACQUIRES)
+        *atom_fuzzer_slot(th) = th->event.object;
+    return PCT_REACT_NONE;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random walk: at each step every enabled thread is equally likely to execute. Section II.A of
+ * M. Abdelrasoul, "Promoting Secondary Orders of Event Pairs in Randomized Scheduling using a
+ * Randomized Stride" (ASE 2017); also the baseline of POS (CAV 2018).
+ *
+ * Deviations: none. The choice is made by alarms (clock.h), not by numbering the enabled threads.
+ */
+#ifndef PCTCTL_POLICY_RANDOM_WALK_H
+#define PCTCTL_POLICY_RANDOM_WALK_H
+
+#include "clock.h"
+
+static inline __u64 random_walk_arrive(const struct pct_policy_config *cfg,
+                                       struct pct_policy_run *run, struct pct_policy_thread *th,
+                                       const struct pct_policy_view *view)
+{
+    (void)view;
+    pct_clock_compete(cfg, run, th);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "edges.h"
+
+#include "pctctl/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pctctl::model {
+
+std::vector<std::vector<double>> edge_probabilities(std::size_t length, std::size_t stride_max) {
+    // reached[a][b]: a choice is made when the threads have made a and b steps.
+    std::vector<std::vector<double>> reached(length + 1, std::vector<double>(length + 1));
+    // at[b][a]: the b-th event is executed when the other thread has made a steps.
+    std::vector<std::vector<double>> at(length + 1, std::vector<double>(length + 1));
+    reached[0][0] = 1;
+    for (std::size_t a = 0; a < length; a++) {
+        for (std::size_t b = 0; b < length; b++) {
+            const double each = reached[a][b] / 2 / static_cast<double>(stride_max);
+            if (each == 0)
+                continue;
+            for (std::size_t s = 1; s <= stride_max; s++) {
+                const std::size_t to = std::min(b + s, length);
+                reached[std::min(a + s, length)][b] += each;
+                reached[a][to] += each;
+            }
+            // The stride reaches the event b + s if it is at least s.
+            for (std::size_t s = 1; s <= std::min(stride_max, length - b); s++)
+                at[b + s][a] += each * static_cast<double>(stride_max - s + 1);
+        }
+    }
+    // With the other thread at its end, the rest of this one follows, after all its events.
+    std::vector<std::vector<double>> before(length + 1, std::vector<double>(length + 1));
+    for (std::size_t b = 1; b <= length; b++)
+        for (std::size_t a = 1; a <= length; a++)
+            before[b][a] = before[b][a - 1] + at[b][a - 1];
+    return before;
+}
+
+double edge_by_formula(double a, double b) {
+    return std::erfc(-(a - b) / std::sqrt(2 * b) / std::sqrt(2.0)) / 2;
+}
+
+double coverable_secondary_orders(std::size_t length, std::size_t stride_max, double probability) {
+    const auto before = edge_probabilities(length, stride_max);
+    std::size_t all = 0, coverable = 0;
+    for (std::size_t a = 1; a <= length; a++) {
+        for (std::size_t b = 1; b <= length; b++) {
+            all++;
+            coverable += std::min(before[b][a], 1 - before[b][a]) >= probability;
+        }
+    }
+    return static_cast<double>(coverable) / static_cast<double>(all);
+}
+
+double least_likely_edge(std::size_t length, std::size_t stride_max) {
+    std::vector<double> f(length + 1, 1);
+    for (std::size_t left = 1; left <= length; left++) {
+        double sum = 0;
+        for (std::size_t s = 1; s <= stride_max; s++)
+            sum += s < left ? f[left - s] : 1;
+        f[left] = sum / static_cast<double>(stride_max) / 2;
+    }
+    return f[length];
+}
+
+double least_likely_edge_of_ratio(double ratio) {
+    constexpr std::size_t kSteps = 10'000; // per unit
+    if (ratio <= 1)
+        return 1 - std::exp(ratio / 2) / 2;
+    std::vector<double> f(kSteps + 1);
+    for (std::size_t i = 0; i <= kSteps; i++)
+        f[i] = 1 - std::exp(static_cast<double>(i) / kSteps / 2) / 2;
+    const auto end = static_cast<std::size_t>(std::ceil(ratio * kSteps));
+    constexpr double h = 1.0 / kSteps;
+    while (f.size() <= end) { // the trapezoidal rule, solved for the new value
+        const std::size_t i = f.size();
+        const double old = f[i - 1] - f[i - 1 - kSteps];
+        f.push_back((f[i - 1] + h / 4 * (old - f[i - kSteps])) / (1 - h / 4));
+    }
+    return f[end];
+}
+
+double least_likely_edge_by_sampling(double ratio, std::uint64_t samples) {
+    double sum = 0;
+    std::uint64_t index = 0;
+    for (std::uint64_t i = 0; i < samples; i++) {
+        double weight = 1;
+        for (double reached = 0; reached < ratio; weight /= 2)
+            reached +=
+                static_cast<double>(pct_random(2017, PCT_RAND_STRIDE, ++index) >> 11) * 0x1p-53;
+        sum += weight;
+    }
+    return sum / static_cast<double>(samples);
+}
+
+double ratio_for(double probability) {
+    double low = 0, high = 1;
+    while (least_likely_edge_of_ratio(high) > probability)
+        high *= 2;
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        (least_likely_edge_of_ratio(middle) >= probability ? low : high) = middle;
+    }
+    return low;
+}
+
+double probability_per_run(double confidence, double runs, int edges) {
+    const double run = -std::expm1(std::log1p(-confidence) / runs);
+    return std::pow(run, 1.0 / edges);
+}
+
+} // namespace pctctl::model

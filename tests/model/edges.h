@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Probabilities of ordering edges between two threads that never wait, under the random walk and
+// the randomized stride: M. Abdelrasoul, "Promoting Secondary Orders of Event Pairs in Randomized
+// Scheduling using a Randomized Stride" (ASE 2017), sections III and IV.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pctctl::model {
+
+// Probability that the b-th event of one thread precedes the a-th of another of the same length,
+// for 1 <= a, b <= length: element [b][a]. Exact, for strides uniform in 1 .. stride_max; 1 is the
+// random walk.
+std::vector<std::vector<double>> edge_probabilities(std::size_t length, std::size_t stride_max);
+
+// The same for the random walk by the paper's approximation, good for large b: the number of steps
+// of the other thread is normal with mean b and variance 2 b.
+double edge_by_formula(double a, double b);
+
+// Share of the secondary (less likely) orders, over all pairs of events, that have at least this
+// probability.
+double coverable_secondary_orders(std::size_t length, std::size_t stride_max, double probability);
+
+// The least likely edge: a thread of the given length ends before another one begins.
+double least_likely_edge(std::size_t length, std::size_t stride_max);
+
+// Its approximation for length / stride_max = ratio: E[2^-N], N the number of strides, uniform in
+// (0, 1), that make up the ratio. By the differential equation f' = (f(x) - f(x-1)) / 2 it
+// satisfies, and by Monte Carlo as the paper does, always with the same random numbers.
+double least_likely_edge_of_ratio(double ratio);
+double least_likely_edge_by_sampling(double ratio, std::uint64_t samples);
+
+// The largest ratio at which that edge has the probability; 0 < probability <= 1/2.
+double ratio_for(double probability);
+
+// What one run needs if in so many runs there is to be a hit with the given confidence: for one
+// edge, or for each of two independent ones in the same run.
+double probability_per_run(double confidence, double runs, int edges);
+
+} // namespace pctctl::model

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "mechanism.h"
+
+#include <algorithm>
+
+namespace pctctl::model {
+
+Mechanism::Mechanism(const Program& program, Waiting waiting)
+    : program_(program), waiting_(waiting), may_block_(program.may_block()),
+      forks_(!program.forked.empty()), state_(program), threads_(program.threads.size()) {}
+
+std::uint64_t Mechanism::identity(Thread t) {
+    return pct_child_identity(PCT_ROOT_IDENTITY, t + 1u);
+}
+
+const Schedule& Mechanism::run(const pct_policy_config& config) {
+    config_ = &config;
+    state_.reset();
+    run_ = {};
+    schedule_.clear();
+    demotions_ = 0;
+    cut_short_ = false;
+    for (ThreadState& thread : threads_)
+        thread = {};
+    for (Thread t = 0; t < threads_.size(); t++)
+        if (state_.alive(t))
+            appear(t);
+    for (;;) {
+        const Thread t = pick();
+        if (t == threads_.size())
+            break;
+        if (schedule_.size() >= max_steps_) {
+            cut_short_ = true;
+            break;
+        }
+        if (!threads_[t].arrived)
+            arrive(t);
+        else
+            execute(t);
+    }
+    return schedule_;
+}
+
+Thread Mechanism::best(Thread except) const {
+    Thread best = static_cast<Thread>(threads_.size());
+    for (Thread t = 0; t < threads_.size(); t++)
+        if (t != except && enabled(t) &&
+            (best == threads_.size() ||
+             threads_[t].policy.priority > threads_[best].policy.priority))
+            best = t;
+    return best;
+}
+
+Thread Mechanism::pick() {
+    const Thread highest = best(static_cast<Thread>(threads_.size()));
+    const pct_enforcement kind = pct_policy_enforcement(config_);
+    if (kind == PCT_ENFORCE_SERIAL || highest == threads_.size())
+        return highest;
+    candidates_.clear();
+    for (Thread t = 0; t < threads_.size(); t++)
+        if (enabled(t) && (kind == PCT_ENFORCE_FREE || threads_[t].policy.priority > run_.low))
+            candidates_.push_back(t);
+    if (candidates_.empty())
+        return highest;
+    return choice_ ? candidates_[choice_(candidates_)] : candidates_.front();
+}
+
+void Mechanism::appear(Thread t) {
+    ThreadState& thread = threads_[t];
+    thread.exists = true;
+    thread.policy.identity = identity(t);
+    pct_policy_appear(config_, &run_, &thread.policy);
+    if (t >= priorities_.size())
+        return;
+    thread.policy.priority = priorities_[t];
+    if (pct_policy_enforcement(config_) == PCT_ENFORCE_ADMISSIBLE) { // the lowest so far
+        run_.low = PCT_PRIO_MAX;
+        for (Thread other = 0; other < threads_.size(); other++)
+            if (threads_[other].exists)
+                run_.low = std::min<std::uint64_t>(run_.low, priorities_[other]);
+    }
+}
+
+// The step before is over.
+void Mechanism::finish_step(Thread t) {
+    ThreadState& thread = threads_[t];
+    if (!thread.executed)
+        return;
+    thread.executed = false;
+    const pct_pending done = thread.policy.event;
+    react(pct_policy_executed(config_, &run_, &thread.policy), t, &done);
+}
+
+void Mechanism::arrive(Thread t) {
+    ThreadState& thread = threads_[t];
+    finish_step(t);
+    const Event& event = state_.next(t);
+    thread.policy.event = {
+        .object = event.object,
+        .kind = static_cast<__u32>(event.op),
+        .flags = (event.read_only ? PCT_PENDING_READ_ONLY : 0) |
+                 (event.op == Op::kLock ? PCT_PENDING_ACQUIRES : 0),
+    };
+    pct_policy_view view{};
+    for (Thread other = 0; other < threads_.size(); other++) {
+        if (!enabled(other))
+            continue;
+        view.enabled++;
+        if (other != t && threads_[other].policy.priority > view.other)
+            view.other = threads_[other].policy.priority;
+    }
+    pct_policy_arrive(config_, &run_, &thread.policy, &view);
+    thread.arrived = true;
+    if (event.op == Op::kYield && view.enabled > 1)
+        react(pct_policy_stuck(config_, &run_, &thread.policy, &view, PCT_DEMOTE_YIELD,
+                               ++thread.yields),
+              t, nullptr);
+    if (may_block_)
+        update_waiting();
+}
+
+void Mechanism::execute(Thread t) {
+    ThreadState& thread = threads_[t];
+    thread.selected = true;
+    react(pct_policy_select(config_, &run_, &thread.policy), t, nullptr);
+    if (!state_.can_execute(t)) { // only if threads attempt what has to wait
+        thread.blocked = true;
+        thread.selected = false;
+        thread.yields = 0;
+        pct_policy_block(config_, &run_, &thread.policy);
+        return;
+    }
+    state_.execute(t);
+    schedule_.push_back(t);
+    thread.arrived = false;
+    thread.selected = false;
+    thread.executed = true;
+    if (!state_.alive(t))
+        finish_step(t);
+    if (forks_)
+        for (Thread other = 0; other < threads_.size(); other++)
+            if (!threads_[other].exists && state_.alive(other))
+                appear(other);
+    if (may_block_)
+        update_waiting();
+}
+
+// Threads at their step that can, or cannot, execute it since the last change.
+void Mechanism::update_waiting() {
+    for (Thread t = 0; t < threads_.size(); t++) {
+        ThreadState& thread = threads_[t];
+        if (!thread.exists || !thread.arrived)
+            continue;
+        const bool can = state_.can_execute(t);
+        if (thread.blocked && can) {
+            thread.blocked = false;
+            pct_policy_wake(config_, &run_, &thread.policy);
+        } else if (!thread.blocked && !can && waiting_ == Waiting::kDisabled) {
+            thread.blocked = true;
+            pct_policy_block(config_, &run_, &thread.policy);
+        }
+    }
+}
+
+void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by) {
+    pct_policy_thread& acting = threads_[actor].policy;
+    switch (reaction) {
+    case PCT_REACT_CONFLICTS:
+    case PCT_REACT_ALL:
+        candidates_.clear();
+        for (Thread t = 0; t < threads_.size(); t++)
+            if (enabled(t) && threads_[t].arrived && !threads_[t].selected)
+                candidates_.push_back(t);
+        std::sort(candidates_.begin(), candidates_.end(), [&](Thread a, Thread b) {
+            return threads_[a].policy.priority > threads_[b].policy.priority;
+        });
+        for (const Thread t : candidates_)
+            pct_policy_disturbed(config_, &run_, &threads_[t].policy,
+                                 reaction == PCT_REACT_ALL ? nullptr : by);
+        break;
+    case PCT_REACT_DEMOTE:
+        acting.priority = pct_demoted_priority(++demotions_);
+        threads_[actor].yields = 0;
+        break;
+    case PCT_REACT_BUMP: {
+        Thread chosen = static_cast<Thread>(threads_.size());
+        std::uint64_t highest = 0;
+        for (Thread t = 0; t < threads_.size(); t++) {
+            pct_policy_thread& thread = threads_[t].policy;
+            if (t == actor || !enabled(t) || thread.priority > run_.low)
+                continue;
+            const std::uint64_t key = pct_policy_bump_key(config_, &run_, &thread);
+            if (key >= highest) {
+                highest = key;
+                chosen = t;
+            }
+        }
+        if (chosen != threads_.size())
+            pct_policy_bump(&threads_[chosen].policy);
+        break;
+    }
+    case PCT_REACT_NONE:
+        break;
+    }
+}
+
+} // namespace pctctl::model

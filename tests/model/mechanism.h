@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The mechanism of policies/policy.h over abstract programs: it calls the policies' own code, the
+// one the kernel executes, and makes the steps they decide.
+#pragma once
+
+#include "dispatch.h"
+#include "program.h"
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace pctctl::model {
+
+// What a thread does whose next event would have to wait.
+enum class Waiting {
+    kDisabled, // it is not enabled, as in the papers
+    kAttempts, // it can be chosen, and finds out: as in the kernel
+};
+
+class Mechanism {
+public:
+    // Picks one of the threads that may go on, of a policy that admits more than one at a time.
+    using Choice = std::function<std::size_t(std::span<const Thread>)>;
+
+    Mechanism(const Program& program, Waiting waiting = Waiting::kDisabled);
+
+    // One execution of the program. The schedule is valid until the next call. max_steps ends those
+    // that do not end by themselves.
+    const Schedule& run(const pct_policy_config& config);
+
+    // To enumerate a policy's random decisions instead of sampling them: first priorities by
+    // thread.
+    void set_priorities(std::vector<std::uint64_t> priorities) {
+        priorities_ = std::move(priorities);
+    }
+    void set_choice(Choice choice) { choice_ = std::move(choice); }
+    void set_max_steps(std::size_t steps) { max_steps_ = steps; }
+
+    const State& state() const { return state_; }
+    const Schedule& schedule() const { return schedule_; }
+    const pct_policy_run& policy_run() const { return run_; }
+    bool found_bug() const { return program_.bug && program_.bug(schedule_, state_); }
+    bool cut_short() const { return cut_short_; }
+    // Steps of each thread, and its identity.
+    std::uint64_t steps(Thread t) const { return threads_[t].policy.steps; }
+    static std::uint64_t identity(Thread t);
+
+private:
+    struct ThreadState {
+        pct_policy_thread policy;
+        bool exists, arrived, selected, blocked, executed;
+        std::uint64_t yields;
+    };
+
+    void appear(Thread t);
+    void arrive(Thread t);
+    void execute(Thread t);
+    void finish_step(Thread t);
+    void react(pct_reaction reaction, Thread actor, const pct_pending* by);
+    void update_waiting();
+    bool enabled(Thread t) const {
+        return threads_[t].exists && state_.alive(t) && !threads_[t].blocked;
+    }
+    // Of threads other than `except`; nr_threads(): none.
+    Thread best(Thread except) const;
+    Thread pick();
+
+    const Program& program_;
+    const Waiting waiting_;
+    const bool may_block_;
+    bool forks_;
+    const pct_policy_config* config_ = nullptr;
+    State state_;
+    pct_policy_run run_{};
+    std::vector<ThreadState> threads_;
+    Schedule schedule_;
+    std::vector<std::uint64_t> priorities_;
+    std::vector<Thread> candidates_;
+    Choice choice_;
+    std::size_t max_steps_ = 1'000'000;
+    std::uint64_t demotions_ = 0;
+    bool cut_short_ = false;
+};
+
+} // namespace pctctl::model

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and the bound's tightness. Where
+// the policy's code is involved, its random decisions are enumerated, not sampled: first priorities
+// in every order, and every choice of change points.
+#include "directive.h"
+#include "exact.h"
+#include "programs.h"
+#include "sampling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pctctl::model {
+namespace {
+
+// The policy's execution for given random decisions.
+class Pct {
+public:
+    explicit Pct(const Program& program, Waiting waiting = Waiting::kDisabled)
+        : mechanism_(program, waiting) {}
+
+    const Schedule& run(const PctRandomness& randomness) {
+        std::vector<std::uint64_t> priorities;
+        for (const unsigned rank : randomness.rank)
+            priorities.push_back(PCT_PRIO_INITIAL + rank);
+        mechanism_.set_priorities(std::move(priorities));
+        pct_policy_config config = config_for(PCT_POLICY_PCT);
+        const auto points = static_cast<__u32>(randomness.change.size());
+        config.nr_change_points = points;
+        // The controller's change point i has priority i, Fig. 7's has d - i: number them
+        // backwards.
+        for (__u32 i = 0; i < points; i++)
+            config.change_points[i] = {randomness.change[points - 1 - i], PCT_PRIO_CHANGE + i + 1};
+        // Of several at one step the last in Fig. 7's order, the lowest, prevails.
+        std::stable_sort(config.change_points, config.change_points + points,
+                         [](const auto& a, const auto& b) {
+                             return a.step != b.step ? a.step < b.step : a.priority > b.priority;
+                         });
+        return mechanism_.run(config);
+    }
+    const Mechanism& mechanism() const { return mechanism_; }
+
+private:
+    Mechanism mechanism_;
+};
+
+// Exact probability that the policy's code finds the program's bug.
+Rational probability_of_code(const Program& program, unsigned k, unsigned d) {
+    Pct pct(program);
+    long long all = 0, hits = 0;
+    for_each_pct_randomness(static_cast<unsigned>(program.threads.size()), k, d,
+                            [&](const PctRandomness& r) {
+                                pct.run(r);
+                                all++;
+                                hits += pct.mechanism().found_bug();
+                            });
+    return {hits, all};
+}
+
+Rational bound(unsigned n, unsigned k, unsigned d) {
+    Rational result(1, n);
+    for (unsigned i = 1; i < d; i++)
+        result = result * Rational(1, k);
+    return result;
+}
+
+unsigned steps_of(const Program& program) {
+    return static_cast<unsigned>(program.nr_events());
+}
+
+unsigned threads_of(const Program& program) {
+    return static_cast<unsigned>(program.threads.size());
+}
+
+TEST(Pct, CuzzExampleIsTight) {
+    for (const auto& [r, s] :
+         {std::pair{2u, 2u}, {3u, 3u}, {5u, 5u}, {10u, 10u}, {4u, 9u}, {9u, 4u}}) {
+        const Program p = cuzz_example(r, s);
+        const unsigned k = r + s;
+        EXPECT_EQ(probability_of_code(p, k, 2), Rational(1, 2 * k)) << p.name;
+        EXPECT_EQ(pct_probability(p, k, 2, ChangeAt::kArrival, p.bug), Rational(1, 2 * k))
+            << p.name;
+    }
+}
+
+// Of all interleavings s - 1 are buggy, "the proportion of buggy programs".
+TEST(Pct, CuzzExampleCountsInterleavings) {
+    for (const auto& [r, s] : {std::pair{2u, 2u}, {3u, 5u}, {6u, 6u}}) {
+        const Program p = cuzz_example(r, s);
+        unsigned all = 0, buggy = 0;
+        for_each_schedule(p, [&](const Schedule& schedule, const State& end) {
+            all++;
+            buggy += p.bug(schedule, end);
+        });
+        EXPECT_EQ(all, static_cast<unsigned>(std::lround(std::tgamma(r + s + 1) /
+                                                         std::tgamma(r + 1) / std::tgamma(s + 1))));
+        EXPECT_EQ(buggy, s - 1);
+    }
+}
+
+TEST(Pct, BoundIsTightForAllDepths) {
+    for (const auto& [n, d] : {std::pair{2u, 1u},
+                               {4u, 1u},
+                               {8u, 1u},
+                               {2u, 2u},
+                               {4u, 2u},
+                               {6u, 2u},
+                               {2u, 3u},
+                               {4u, 3u},
+                               {2u, 4u},
+                               {3u, 4u}}) {
+        const Program p = tight_program(n, d).program;
+        const unsigned k = steps_of(p);
+        EXPECT_EQ(probability_of_code(p, k, d), bound(n, k, d)) << p.name;
+    }
+}
+
+// An overestimate of k and n costs what the bound says; the theorem holds for it too.
+TEST(Pct, TightForOverestimatedSteps) {
+    const Program p = tight_program(3, 3).program;
+    EXPECT_EQ(probability_of_code(p, steps_of(p) + 5, 3), bound(3, steps_of(p) + 5, 3));
+}
+
+TEST(Pct, DeadlockIsFoundWithinTheBound) {
+    for (const auto& [before, between] : {std::pair{0u, 0u}, {2u, 0u}, {0u, 3u}, {1u, 2u}}) {
+        const Program p = abba_deadlock(before, between);
+        const unsigned k = steps_of(p);
+        EXPECT_FALSE(probability_of_code(p, k, 2) < bound(2, k, 2));
+    }
+}
+
+// The code's schedule is the algorithm's, for every choice of the random variables.
+TEST(Pct, CodeIsTheAlgorithm) {
+    Random random(1);
+    for (int i = 0; i < 60; i++) {
+        const unsigned d = 1 + i % 3;
+        const Program p = random_program({.threads = 3,
+                                          .events = 2 + static_cast<unsigned>(random.below(3)),
+                                          .objects = 2,
+                                          .read_percent = 0,
+                                          .locks = random.below(2) == 1,
+                                          .forks = random.below(3) == 0},
+                                         random);
+        Pct pct(p);
+        for_each_pct_randomness(3, steps_of(p), d, [&](const PctRandomness& r) {
+            ASSERT_EQ(pct.run(r), pct_execution(p, r, ChangeAt::kArrival).schedule);
+        });
+    }
+}
+
+// Theorem 9 and its lemmas for random programs, directives and both readings of the change points.
+class Theorem : public testing::TestWithParam<ChangeAt> {
+protected:
+    void check(const Program& p, const Directive& directive) {
+        const unsigned n = threads_of(p), k = steps_of(p);
+        const unsigned d = static_cast<unsigned>(directive.size());
+        long long all = 0, successes = 0, hits = 0;
+        Pct pct(p);
+        for_each_pct_randomness(n, k, d, [&](const PctRandomness& r) {
+            const DirectedExecution directed = directed_execution(p, directive, r, GetParam());
+            Schedule schedule = pct_execution(p, r, GetParam()).schedule;
+            if (GetParam() == ChangeAt::kArrival)
+                schedule = pct.run(r);
+            all++;
+            hits += satisfies(directive, schedule);
+            // Lemmas 13 to 15 hold at every step of every execution of DirS.
+            ASSERT_TRUE(directed.succeeds() || directed.broken == Broken::kAssertion)
+                << "lemma " << static_cast<int>(directed.broken);
+            if (!directed.succeeds())
+                return;
+            successes++;
+            for (const unsigned times : directed.asserted) // Lemma 16
+                ASSERT_EQ(times, 1u);
+            ASSERT_EQ(directed.schedule, schedule);               // Lemma 11
+            ASSERT_TRUE(satisfies(directive, directed.schedule)); // Lemma 12
+        });
+        EXPECT_FALSE(Rational(successes, all) < bound(n, k, d)); // Lemma 10
+        EXPECT_FALSE(Rational(hits, all) < bound(n, k, d));      // Theorem 9
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(ChangeAt, Theorem,
+                         testing::Values(ChangeAt::kArrival, ChangeAt::kCompletion),
+                         [](const auto& info) {
+                             return info.param == ChangeAt::kArrival ? "Arrival" : "Completion";
+                         });
+
+TEST_P(Theorem, HoldsForRandomPrograms) {
+    Random random(9);
+    const bool first_events = GetParam() == ChangeAt::kArrival;
+    unsigned checked = 0;
+    const unsigned wanted = long_tests() ? 600 : 60;
+    while (checked < wanted) {
+        const unsigned d = 1 + static_cast<unsigned>(random.below(4));
+        const unsigned threads = d >= 4 ? 2 : 2 + static_cast<unsigned>(random.below(2));
+        const Program p =
+            random_program({.threads = threads,
+                            .events = d >= 4 ? 4 : 3 + static_cast<unsigned>(random.below(2)),
+                            .objects = 2,
+                            .read_percent = 0,
+                            .locks = random.below(2) == 1,
+                            .forks = random.below(3) == 0},
+                           random);
+        const auto directive = random_directive(p, d, first_events, random);
+        if (!directive || !guarantees(p, *directive))
+            continue;
+        check(p, *directive);
+        if (HasFatalFailure())
+            return;
+        checked++;
+    }
+}
+
+TEST_P(Theorem, HoldsForTightPrograms) {
+    for (const auto& [n, d] :
+         {std::pair{2u, 1u}, {2u, 2u}, {3u, 2u}, {2u, 3u}, {3u, 3u}, {2u, 4u}}) {
+        const DirectedProgram tight = tight_program(n, d);
+        ASSERT_TRUE(guarantees(tight.program, tight.directive));
+        check(tight.program, tight.directive);
+    }
+}
+
+// Up to eight threads: sampled. "Never below" is refuted if the interval lies below the bound.
+TEST(Pct, SampledFamilyStaysAboveTheBound) {
+    const std::uint64_t samples = long_tests() ? 2'000'000 : 100'000;
+    for (unsigned n = 2; n <= 8; n += 2) {
+        for (unsigned d = 1; d <= 3; d++) {
+            const Program p = tight_program(n, d).program;
+            const unsigned k = steps_of(p);
+            Mechanism mechanism(p);
+            const Share share = sample(
+                mechanism, config_for(PCT_POLICY_PCT), samples, n * 10 + d,
+                [&](pct_policy_config& config) { draw_change_points(config, d, k); },
+                [](const Mechanism& m) { return m.found_bug(); });
+            EXPECT_TRUE(interval(share).contains(bound(n, k, d).value()))
+                << p.name << ": " << share.hits << " of " << share.samples << ", bound "
+                << bound(n, k, d);
+        }
+    }
+}
+
+// Section 4.2, sequential execution: steps with nobody else enabled are not counted, and what is
+// left of k finds the bug with the probability of the program without them.
+TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
+    Program p = cuzz_example(3, 3);
+    p.threads.insert(p.threads.begin(), std::vector<Event>(6, local()));
+    p.threads[0].push_back(fork(1));
+    p.threads[0].push_back(fork(2));
+    p.forked = {1, 2};
+    p.bug = bug_of({{{1, 1}, {2, 0}}, {{2, 1}, {1, 2}}});
+    pct_policy_config config = config_for(PCT_POLICY_PCT);
+    config.options = PCT_OPTION_COUNT_CONCURRENT;
+    Mechanism mechanism(p);
+    std::uint64_t most = 0;
+    const auto count = [&](unsigned k) {
+        return sample(
+            mechanism, config, 100'000, 42,
+            [&](pct_policy_config& c) { draw_change_points(c, 2, k); },
+            [&](const Mechanism& m) {
+                most = std::max<std::uint64_t>(most, m.policy_run().counted);
+                return m.found_bug();
+            });
+    };
+    count(20);
+    EXPECT_LT(most, 14u); // of 14 steps, the first seven are sequential
+    const Share share = count(static_cast<unsigned>(most));
+    EXPECT_GE(interval(share).high, 1.0 / static_cast<double>(3 * most));
+    EXPECT_GT(interval(share).low, 1.0 / (3 * 14));
+}
+
+} // namespace
+} // namespace pctctl::model

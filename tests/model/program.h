@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Abstract concurrent programs: threads are sequences of events on objects. Every event is a step
+// of the program; a thread whose next event would have to wait is not enabled. That is the machine
+// of the papers (PCT section 3.1, POS section 3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pctctl::model {
+
+using Thread = std::uint16_t;
+using Object = std::uint16_t; // objects have numbers 1, 2, ...; 0: an event nobody else sees
+using Schedule = std::vector<Thread>; // who made each step
+
+enum class Op : std::uint8_t {
+    kAccess, // reads or changes memory: never waits
+    kLock,   // waits until the mutex is free
+    kUnlock,
+    kAcquire,    // waits until the semaphore is above 0, and decrements it
+    kRelease,    // increments it
+    kCondSleep,  // first half of a condition wait: gives up the mutex `other`, sleeps on the object
+    kCondResume, // second half: waits to be signalled, and for the mutex `other`
+    kSignal,
+    kBroadcast,
+    kFork,  // starts thread `other`
+    kJoin,  // waits until thread `other` has ended
+    kYield, // says that it makes no progress
+};
+
+class State;
+
+struct Event {
+    Op op = Op::kAccess;
+    Object object = 0;
+    std::uint16_t other = 0;
+    bool read_only = false;
+    // Executed with the event. The result says where the thread goes on: kNext, or an event's
+    // index.
+    std::function<int(State&)> effect = nullptr;
+};
+
+inline constexpr int kNext = -1;
+
+struct Program {
+    std::string name;
+    std::vector<std::vector<Event>> threads{};
+    std::vector<Thread> forked{};          // threads that exist only once they are forked
+    std::vector<std::int64_t> variables{}; // initial values; effects work on them
+    std::vector<int> semaphores{};         // initial value by object, missing: 0
+    // Of complete schedules; unset: no bug. The state is the one at the end.
+    std::function<bool(const Schedule&, const State&)> bug = nullptr;
+
+    Object nr_objects() const;
+    std::size_t nr_events() const; // of all threads, as written (loops count once)
+    bool may_block() const;
+};
+
+// Where an execution of a program stands.
+class State {
+public:
+    explicit State(const Program& program);
+
+    void reset();
+    // The thread has an event left, which may have to wait.
+    bool alive(Thread t) const { return started_[t] && pc_[t] < program_->threads[t].size(); }
+    bool ended(Thread t) const { return started_[t] && pc_[t] >= program_->threads[t].size(); }
+    bool can_execute(Thread t) const; // t is alive
+    bool enabled(Thread t) const { return alive(t) && can_execute(t); }
+    const Event& next(Thread t) const { return program_->threads[t][pc_[t]]; }
+    std::uint32_t next_index(Thread t) const { return pc_[t]; }
+    void execute(Thread t); // t is enabled
+
+    std::size_t nr_threads() const { return pc_.size(); }
+    bool any_enabled() const;
+    std::vector<Thread> enabled_threads() const;
+    bool deadlocked() const; // nobody is enabled, and somebody has not ended
+
+    std::vector<std::int64_t> variables;
+
+private:
+    const Program* program_;
+    std::vector<std::uint32_t> pc_;
+    std::vector<std::uint8_t> started_;
+    std::vector<int> value_; // of objects: a mutex' holder + 1, a semaphore's count
+    std::vector<std::vector<Thread>> sleepers_; // of objects that are condition variables
+    std::vector<std::uint8_t> signalled_;       // by thread
+};
+
+// Event `index` of a thread.
+struct EventId {
+    Thread thread;
+    std::uint32_t index;
+    friend bool operator==(const EventId&, const EventId&) = default;
+};
+
+// The first event is executed before the second.
+struct Ordering {
+    EventId first, second;
+};
+
+// The bug shows exactly when all of these hold. For programs without jumps.
+std::function<bool(const Schedule&, const State&)> bug_of(std::vector<Ordering> orderings);
+
+// Who executes which event, for programs without jumps.
+std::vector<EventId> events_of(const Schedule& schedule);
+
+// Short notation for programs.
+Event access(Object object);
+Event read(Object object);
+Event local();
+Event lock(Object object);
+Event unlock(Object object);
+Event acquire(Object object);
+Event release(Object object);
+Event fork(Thread thread);
+Event join(Thread thread);
+
+} // namespace pctctl::model
