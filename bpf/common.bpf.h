@@ -11,7 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "pct.h"
+#include "dispatch.h"
 #include "pctctl/points.h"
 #include "pctctl/run.h"
 
@@ -26,8 +26,6 @@
 /* A thread of a run. Lives with its task; only the thread itself and the callbacks about it write. */
 struct pct_thread {
     __u64 run; /* pct_run_config.id; another id: the run is over */
-    __u64 identity;
-    __u64 priority;
     __u64 cpu_mark;  /* its CPU time when it last made a step, blocked, or had nobody waiting */
     __u64 op_sp;     /* libc operation being executed: stack pointer at its entry, 0: none */
     __u64 op_return; /* and return address */
@@ -53,7 +51,20 @@ struct pct_thread {
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
     __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
+    __u32 sign;      /* of no progress, enum pct_demotion, seen since its last arrival; 0: none */
+    __u64 sign_count;
+    /* Stepwise policies: where it is with pol.event, see policy.h. */
+    __u8 arriving; /* the policy has still to be told */
+    __u8 arrived;
+    __u8 selected;
+    __u8 blocked;
+    struct pct_pending next; /* the step it is arriving at */
+    struct pct_policy_thread pol;
 };
+
+/* What system calls act on that is no file. */
+#define PCT_OBJECT_NAMES 2     /* the tree of files: all operations on names */
+#define PCT_OBJECT_PROCESSES 4 /* signals and waits */
 
 /* Written by the controller. */
 struct {
@@ -116,7 +127,7 @@ static __always_inline __u64 rank_of(const struct pct_thread *t)
 #ifdef PCTCTL_BROKEN_DISPATCH
     return PCT_PRIO_INITIAL - t->index; /* the oldest thread first: the witness must object */
 #else
-    return t->priority;
+    return t->pol.priority;
 #endif
 }
 

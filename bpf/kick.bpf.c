@@ -19,7 +19,7 @@ static __always_inline int give_way(void)
         return 0;
     t = bpf_task_storage_get(&threads, p, NULL, 0);
     st = t ? state_of(t->slot) : NULL;
-    if (st && rank_of(t) < best_other(st, t->slot))
+    if (st && (t->arriving || rank_of(t) < best_other(st, t->slot)))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     return 0;
 }

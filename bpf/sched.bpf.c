@@ -58,8 +58,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Set by the controller before loading. */
 const volatile __u32 nr_slots = 1;
-const volatile __u8 syscall_traits[PCT_NR_SYSCALLS];
-const volatile __u8 libc_traits[PCT_OBJECT_POINTS];
+const volatile __u16 syscall_traits[PCT_NR_SYSCALLS];
+const volatile __u16 libc_traits[PCT_OBJECT_POINTS];
 const volatile __u64 loader_size; /* of the dynamic loader's image; 0: it is the libc itself */
 
 /* Why the scheduler was unloaded; written by ops.exit, read by the controller. */
@@ -170,8 +170,8 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
     }
     e->run = a->t->run;
     e->time_ns = bpf_ktime_get_ns();
-    e->identity = a->t->identity;
-    e->priority = a->t->priority;
+    e->identity = a->t->pol.identity;
+    e->priority = a->t->pol.priority;
     e->step = a->st->steps;
     e->site = site;
     e->type = type;
@@ -187,13 +187,99 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
     bpf_ringbuf_submit(e, 0);
 }
 
+/* ---- The policy ------------------------------------------------------------------------------ */
+
+/* Global functions: verified once each, whatever calls them; weak, so that no argument is optimized away. */
+__weak int policy_appear(struct pct_policy_config *cfg __arg_nonnull,
+                             struct pct_policy_run *run __arg_nonnull,
+                             struct pct_policy_thread *th __arg_nonnull)
+{
+    pct_policy_appear(cfg, run, th);
+    return 0;
+}
+
+__weak int policy_arrive(struct pct_policy_config *cfg __arg_nonnull,
+                             struct pct_policy_run *run __arg_nonnull,
+                             struct pct_policy_thread *th __arg_nonnull,
+                             struct pct_policy_view *view __arg_nonnull)
+{
+    pct_policy_arrive(cfg, run, th, view);
+    return 0;
+}
+
+__weak int policy_select(struct pct_policy_config *cfg __arg_nonnull,
+                             struct pct_policy_run *run __arg_nonnull,
+                             struct pct_policy_thread *th __arg_nonnull)
+{
+    return pct_policy_select(cfg, run, th);
+}
+
+__weak int policy_executed(struct pct_policy_config *cfg __arg_nonnull,
+                               struct pct_policy_run *run __arg_nonnull,
+                               struct pct_policy_thread *th __arg_nonnull)
+{
+    return pct_policy_executed(cfg, run, th);
+}
+
+__weak int policy_block(struct pct_policy_config *cfg __arg_nonnull,
+                            struct pct_policy_run *run __arg_nonnull,
+                            struct pct_policy_thread *th __arg_nonnull)
+{
+    pct_policy_block(cfg, run, th);
+    return 0;
+}
+
+__weak int policy_wake(struct pct_policy_config *cfg __arg_nonnull,
+                           struct pct_policy_run *run __arg_nonnull,
+                           struct pct_policy_thread *th __arg_nonnull)
+{
+    pct_policy_wake(cfg, run, th);
+    return 0;
+}
+
+__weak int policy_disturbed(struct pct_policy_config *cfg __arg_nonnull,
+                                struct pct_policy_run *run __arg_nonnull,
+                                struct pct_policy_thread *th __arg_nonnull,
+                                struct pct_pending *by)
+{
+    pct_policy_disturbed(cfg, run, th, by);
+    return 0;
+}
+
+__weak int policy_stuck(struct pct_policy_config *cfg __arg_nonnull,
+                            struct pct_policy_run *run __arg_nonnull,
+                            struct pct_policy_thread *th __arg_nonnull,
+                            struct pct_policy_view *view __arg_nonnull, __u64 count_and_sign)
+{
+    return pct_policy_stuck(cfg, run, th, view, count_and_sign & 7, count_and_sign >> 3);
+}
+
+/* What is left to be told to waiting threads; dispatch_run() does it. */
+static __always_inline void note_reaction(struct actor *a, __u32 reaction)
+{
+    if (reaction == PCT_REACT_CONFLICTS || reaction == PCT_REACT_ALL) {
+        a->st->reaction = reaction;
+        a->st->reacting_to = a->t->pol.event;
+    }
+}
+
+/* A step of the thread is over. */
+static __always_inline void executed(struct actor *a)
+{
+    if (!a->t->arrived)
+        return;
+    a->t->arrived = 0;
+    a->t->selected = 0;
+    note_reaction(a, policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol));
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static __always_inline void demote(struct actor *a, enum pct_demotion why)
 {
     struct pct_thread *t = a->t;
 
-    t->priority = pct_demoted_priority(++a->st->demote_floor);
+    t->pol.priority = pct_demoted_priority(++a->st->demote_floor);
     if (owns(a))
         a->st->owner_priority = rank_of(t);
     a->st->demotions[why & 7]++;
@@ -202,6 +288,12 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
     t->loop_count = 0;
     if (a->cfg->trace)
         report(a, PCT_EVENT_PRIORITY, 0, why, 0);
+}
+
+/* Not stepwise: demote it now? */
+static __always_inline bool stuck(struct actor *a, enum pct_demotion sign, __u64 count)
+{
+    return pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count);
 }
 
 static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
@@ -221,37 +313,42 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
         }
         count = ++t->poll_count;
     }
-    if (sign && pct_no_progress(a->cfg->seed, t->identity, sign, count))
+    if (a->cfg->stepwise) { /* decided when it arrives at a step, see arrive() */
+        t->sign = sign ? sign : PCT_DEMOTE_LOOP;
+        t->sign_count = sign ? count : ++t->loop_count;
+        return;
+    }
+    if (sign && stuck(a, sign, count))
         demote(a, sign);
-    else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_LOOP, ++t->loop_count))
+    else if (stuck(a, PCT_DEMOTE_LOOP, ++t->loop_count))
         demote(a, PCT_DEMOTE_LOOP);
 }
 
 /*
- * The executing thread arrives at its next step: count it, and give the thread the priority of the
- * change point there, if any. The caller enforces the result before the operation takes effect.
+ * The executing thread arrives at its next step: count it, and tell the policy. The caller enforces the
+ * result before the operation takes effect. Stepwise policies are told in dispatch_run(), where waiting
+ * threads' priorities can be changed.
  */
-static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
+static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u32 flags, __u64 site)
 {
-    struct pct_run_config *cfg = a->cfg;
     struct pct_run_state *st = a->st;
-    __u64 n = ++st->steps;
-    int i;
+    struct pct_thread *t = a->t;
+    struct pct_policy_view view = {};
 
-    st->order_hash = pct_order_hash(st->order_hash, a->t->identity, kind);
-    a->t->cpu_mark = a->p->se.sum_exec_runtime;
-
-    bpf_for(i, 0, PCT_MAX_DEPTH) {
-        __u32 next = st->next_change;
-
-        if (next >= cfg->nr_change_points || next >= PCT_MAX_DEPTH ||
-            cfg->change_points[next].step != n)
-            break;
-        a->t->priority = cfg->change_points[next].priority;
-        st->owner_priority = rank_of(a->t);
-        st->next_change = next + 1;
+    st->steps++;
+    st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
+    t->cpu_mark = a->p->se.sum_exec_runtime;
+    if (a->cfg->stepwise) {
+        t->next.kind = kind;
+        t->next.object = object;
+        t->next.flags = flags;
+        t->arriving = 1;
+    } else {
+        view.enabled = st->runnable;
+        policy_arrive(&a->cfg->policy, &st->policy, &t->pol, &view);
+        st->owner_priority = rank_of(t);
     }
-    if (cfg->trace)
+    if (a->cfg->trace)
         report(a, PCT_EVENT_STEP, kind, 0, site);
 }
 
@@ -275,6 +372,47 @@ static bool inside_operation(struct pct_thread *t, __u64 sp)
 static __always_inline bool is_c11(__u32 point)
 {
     return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
+}
+
+/* ---- Objects of events ----------------------------------------------------------------------- */
+
+static __always_inline __u32 pending_flags(__u32 traits)
+{
+    return (traits & PCT_POINT_READ_ONLY ? PCT_PENDING_READ_ONLY : 0) |
+           (traits & PCT_POINT_ACQUIRES ? PCT_PENDING_ACQUIRES : 0);
+}
+
+/*
+ * An address, the same one for all threads of a process. Where memory is shared with other processes,
+ * which would need a look into the address space, two names of one object do not meet yet.
+ */
+static __always_inline __u64 memory_object(struct task_struct *p, __u64 address)
+{
+    return pct_mix((__u64)BPF_CORE_READ(p, mm) ^ pct_mix(address)) | 1;
+}
+
+/* The inode behind a descriptor: file, device, or pipe; of a pair of sockets each end is its own. */
+static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
+{
+    struct fdtable *table = BPF_CORE_READ(p, files, fdt);
+    struct file **slots = BPF_CORE_READ(table, fd);
+    struct file *file = NULL;
+
+    if (fd < BPF_CORE_READ(table, max_fds))
+        bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]);
+    return file ? pct_mix((__u64)BPF_CORE_READ(file, f_inode)) | 1 : 0;
+}
+
+static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
+                                            __u32 traits)
+{
+    if (traits & PCT_POINT_FILE)
+        return file_object(a->p, call->args[0]);
+    if (traits & PCT_POINT_NAMES)
+        return PCT_OBJECT_NAMES;
+    if (call->id == NR_FUTEX)
+        return memory_object(a->p, call->args[0]);
+    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
 }
 
 /*
@@ -325,7 +463,9 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->syscall_end = base + object->syscall_end;
     if (!(a.cfg->points & PCT_POINTS_PTHREAD))
         return;
-    step(&a, PCT_KIND_LIBC + point, ret);
+    step(&a, PCT_KIND_LIBC + point,
+         traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a.p, PT_REGS_PARM1(regs)),
+         pending_flags(traits), ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
 }
@@ -389,13 +529,14 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
 
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    if (nr == NR_EXIT_GROUP && a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
+    if (nr == NR_EXIT_GROUP && !a.cfg->stepwise && a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
     regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
     if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, call, regs)) {
-        step(&a, nr, PT_REGS_IP_CORE(regs));
+        step(&a, nr, syscall_object(&a, call, traits), pending_flags(traits),
+             PT_REGS_IP_CORE(regs));
         /* a polling call is a sign only if it fails, which on_syscall_exit sees */
         a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
         if (a.st->runnable > 1)
@@ -649,6 +790,75 @@ static bool refresh_run(struct pct_run_state *st, __u32 slot)
     return moved;
 }
 
+/* Waiting threads learn of what has happened to the object of their step, and change their places. */
+static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_run_state *st,
+                                         __u32 slot)
+{
+    __u64 queue = queue_of(slot);
+    struct task_struct *p;
+    __u32 reaction;
+
+    if (!cfg || !st)
+        return 0;
+    reaction = st->reaction;
+    st->reaction = PCT_REACT_NONE;
+    bpf_for_each(scx_dsq, p, queue, 0) {
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
+        __u64 before;
+
+        if (!t || !t->arrived || t->selected || t->arriving)
+            continue;
+        before = t->pol.priority;
+        policy_disturbed(&cfg->policy, &st->policy, &t->pol,
+                         reaction == PCT_REACT_ALL ? NULL : &st->reacting_to);
+        if (t->pol.priority == before)
+            continue;
+        scx_bpf_dsq_move_set_vtime(THIS_ITERATOR, PCT_PRIO_MAX - rank_of(t));
+        scx_bpf_dsq_move_vtime(THIS_ITERATOR, p, queue, 0);
+    }
+    return 0;
+}
+
+/* Stepwise policies: the owner has come to its next step; what does it compete with? */
+static __always_inline void arrive(struct actor *a)
+{
+    struct pct_policy_view view = {};
+    struct pct_thread *t = a->t;
+    __u64 before;
+
+    executed(a);
+    if (a->st->reaction)
+        carry_out_reaction(a->cfg, a->st, t->slot);
+    t->pol.event = t->next;
+    t->arriving = 0;
+    t->arrived = 1;
+    view.other = best_other(a->st, t->slot);
+    view.enabled = a->st->runnable;
+    policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
+    if (t->sign) {
+        before = t->pol.priority;
+        note_reaction(a, policy_stuck(&a->cfg->policy, &a->st->policy, &t->pol, &view,
+                                      t->sign_count << 3 | t->sign));
+        if (a->st->reaction || t->pol.priority != before)
+            a->st->demotions[t->sign & 7]++;
+        if (a->st->reaction)
+            carry_out_reaction(a->cfg, a->st, t->slot);
+        t->sign = 0;
+    }
+}
+
+/* Stepwise policies: the thread goes on and executes its step. */
+static __always_inline void go_on(struct actor *a)
+{
+    if (!a->t->arrived || a->t->selected)
+        return;
+    a->t->selected = 1;
+    note_reaction(a, policy_select(&a->cfg->policy, &a->st->policy, &a->t->pol));
+    a->st->owner_priority = rank_of(a->t);
+    if (a->st->reaction)
+        carry_out_reaction(a->cfg, a->st, a->t->slot);
+}
+
 /*
  * Choose the run's next owner for this CPU. prev is the current owner if that is on this CPU and
  * could go on. True: the CPU has a task to run. A global function, so that it is verified once and
@@ -660,8 +870,10 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     struct pct_run_config *cfg = config_of(slot);
     struct pct_run_state *st = state_of(slot);
     struct task_struct *p;
+    struct pct_thread *next = NULL;
     bool keep = prev != NULL, found = false;
     __u64 held, expected, chosen;
+    struct actor a;
 
     if (!cfg || !st || !cfg->id || !prev_thread != !prev)
         return false;
@@ -671,6 +883,14 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
         return true;
 
+    if (cfg->stepwise && st->reaction)
+        carry_out_reaction(cfg, st, slot);
+    a.cfg = cfg;
+    a.st = st;
+    a.t = prev_thread;
+    a.p = prev;
+    if (prev_thread && prev_thread->arriving)
+        arrive(&a);
     held = best_held(st);
     if (prev_thread && rank_of(prev_thread) < held)
         keep = false;
@@ -695,14 +915,21 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         st->owner_priority = priority;
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
         found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
+        next = t;
         if (!found) { /* it left the queue just now: look again */
             __sync_val_compare_and_swap(&st->owner, chosen, expected);
             scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         }
         break;
     }
-    if (keep && prev)
+    if (keep && prev) {
         prev->scx.slice = SLICE_NS;
+        next = prev_thread;
+    }
+    if (cfg->stepwise && next && (found || keep)) {
+        a.t = next;
+        go_on(&a);
+    }
     return found || keep;
 }
 
@@ -756,6 +983,8 @@ void BPF_PROG(pct_running, struct task_struct *p)
         a.st->switches++;
     a.st->last_pid = p->pid;
     a.st->last_cpu = cpu;
+    if (a.t->arriving) /* it lost the CPU on its way to arrive() */
+        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
     yield_to_better(&a); /* it may have come while this one was on its way to the CPU */
 }
 
@@ -772,6 +1001,11 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         return; /* its attributes are being changed, it goes on executing */
     else if (owns(&a) && kernel_wait(&a))
         hold(&a);
+    else if (a.t->selected) {
+        a.t->selected = 0;
+        a.t->blocked = 1;
+        policy_block(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    }
     release(&a);
 }
 
@@ -790,6 +1024,10 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     a.t->yield_count = 0;
     a.t->poll_count = 0;
     a.t->loop_count = 0;
+    if (a.t->blocked) {
+        a.t->blocked = 0;
+        policy_wake(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    }
 }
 
 OPS(quiescent)
@@ -859,10 +1097,10 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
         return -ENOMEM;
     a.t->parent = parent.t->index;
     a.t->ordinal = ++parent.t->children;
-    a.t->identity = pct_child_identity(parent.t->identity, a.t->ordinal);
+    a.t->pol.identity = pct_child_identity(parent.t->pol.identity, a.t->ordinal);
     a.t->loader_start = parent.t->loader_start;
     a.t->loader_end = parent.t->loader_end;
-    a.t->priority = pct_initial_priority(a.cfg->seed, a.t->identity);
+    policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
     report(&a, PCT_EVENT_THREAD, 0, 0, 0);
     return 0;
 }
@@ -902,8 +1140,8 @@ int adopt(struct pct_call *args)
         return err;
     err = join_run(&a, args->slot);
     if (!err) {
-        a.t->identity = PCT_ROOT_IDENTITY;
-        a.t->priority = pct_initial_priority(a.cfg->seed, a.t->identity);
+        a.t->pol.identity = PCT_ROOT_IDENTITY;
+        policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
         a.st->last_refresh_ns = bpf_ktime_get_ns();
         report(&a, PCT_EVENT_THREAD, 0, 0, 0);
     }
@@ -979,6 +1217,8 @@ int on_exit(void *event)
         if (code & 0x7f)
             fatal_signal(&a, code & 0x7f);
     }
+    if (a.cfg->stepwise)
+        executed(&a);
     report(&a, PCT_EVENT_EXIT, 0, code, 0);
     return 0;
 }

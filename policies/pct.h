@@ -79,6 +79,7 @@ static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_p
     for (i = 0; i < PCT_MAX_DEPTH; i++) {
         __u32 next = run->next_change;
 
+        PCT_HIDE(next);
         if (next >= cfg->nr_change_points || next >= PCT_MAX_DEPTH ||
             cfg->change_points[next].step != run->counted)
             break;

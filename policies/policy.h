@@ -39,8 +39,8 @@
 #ifndef PCTCTL_POLICY_H
 #define PCTCTL_POLICY_H
 
+#include "pctctl/priority.h"
 #include "pctctl/random.h"
-#include "pctctl/run.h"
 
 /* Of a new thread until it arrives at a step; of the selected one until it arrives or blocks. */
 #define PCT_PRIO_ARRIVING PCT_PRIO_MAX

@@ -19,7 +19,7 @@
 #include "judge.h"
 #include "kernel.h"
 #include "launch.h"
-#include "pct.h"
+#include "policies.h"
 #include "private_libc.h"
 #include "roster.h"
 #include "strictness.h"
@@ -224,17 +224,12 @@ Status KernelExecutor::prepare_groups() {
 
 pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) const {
     pct_run_config config = {};
-    config.seed = plan.seed.stream;
     config.spin_limit_ns = static_cast<std::uint64_t>(options_.spin_limit.count());
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    if (plan.seed.k > 0)
-        for (unsigned i = 1; i < options_.depth; ++i)
-            config.change_points[config.nr_change_points++] =
-                pct_change_point(plan.seed.stream, i, plan.seed.k);
-    std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
-                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    config.policy = policy_config(*find_policy(options_.policy), plan.seed, options_.depth);
+    config.stepwise = is_stepwise(config.policy);
     return config;
 }
 

@@ -167,9 +167,9 @@ Status Kernel::attach(const Options& options) {
     auto& settings = *o.sched->rodata;
     settings.nr_slots = options.slots;
     for (const SyscallPoint& point : syscall_points)
-        settings.syscall_traits[point.number] = static_cast<std::uint8_t>(point.traits);
+        settings.syscall_traits[point.number] = static_cast<std::uint16_t>(point.traits);
     for (std::size_t i = 0; i < std::size(libc_traits); ++i)
-        settings.libc_traits[i] = static_cast<std::uint8_t>(libc_traits[i]);
+        settings.libc_traits[i] = static_cast<std::uint16_t>(libc_traits[i]);
     const std::string loader = own_loader();
     if (!loader.empty()) {
         const Result<std::uint64_t> size = loader_text_size(loader);

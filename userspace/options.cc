@@ -10,6 +10,7 @@
 
 #include "cgroup.h"
 #include "pctctl/run.h"
+#include "policies.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
 #include "text.h"
@@ -17,7 +18,13 @@
 namespace pctctl {
 namespace {
 
-constexpr std::array<std::string_view, 1> kPolicies = {"pct"};
+std::string policy_names() {
+    std::string names;
+    for (const PolicyInfo& policy : known_policies())
+        names += (names.empty() ? "" : ", ") + std::string(policy.name);
+    return names;
+}
+
 constexpr std::uint64_t kMostRuns = 1'000'000'000;
 constexpr std::uint64_t kMostPids = 4'194'304; // PID_MAX_LIMIT of 64-bit kernels
 
@@ -209,11 +216,11 @@ private:
                       throw CLI::ValidationError("--points", points.error().message);
                   given.points = *points;
               });
-        value("--policy", "NAME", kLookFor, "Scheduling algorithm: pct (pct)", [&given](Text text) {
+        value("--policy", "NAME", kLookFor, "Scheduling algorithm, one of those that 'pctctl policies' lists (pct)", [&given](Text text) {
             if (!is_known_policy(text))
                 throw CLI::ValidationError("--policy", fmt::format("unknown policy '{}'; known: {}",
                                                                    printable(text),
-                                                                   fmt::join(kPolicies, ", ")));
+                                                                   policy_names()));
             given.policy = text;
         });
     }
@@ -393,7 +400,7 @@ Mode mode_of(std::span<const std::string> argv) {
 } // namespace
 
 bool is_known_policy(std::string_view name) {
-    return std::find(kPolicies.begin(), kPolicies.end(), name) != kPolicies.end();
+    return find_policy(name) != nullptr;
 }
 
 ExecutorOptions Given::over(ExecutorOptions base) const {

@@ -25,31 +25,37 @@
 #define PCT_POINT_IF_LOCK 8u     /* fcntl: only the record-lock commands */
 #define PCT_POINT_ZERO_FAILS 16u /* a system call that says "not yet" by returning 0 */
 #define PCT_POINT_YIELD 32u      /* says itself that it makes no progress */
+/* What it acts on: a libc operation, if nothing is said, on its first argument. */
+#define PCT_POINT_FILE 64u       /* the file of the descriptor that is its first argument */
+#define PCT_POINT_NAMES 128u     /* names of files, or other objects with names */
+#define PCT_POINT_PROCESS 256u   /* processes and threads */
+#define PCT_POINT_READ_ONLY 512u /* two of them on the same object commute */
+#define PCT_POINT_ACQUIRES 1024u /* a lock */
 
 /* X(symbol, traits); a symbol absent from a libc is skipped, aliases of one address count once. */
 #define PCT_LIBC_POINTS(X)                                                                         \
-    X(pthread_mutex_lock, 0)                                                                       \
-    X(pthread_mutex_trylock, PCT_POINT_POLLS)                                                      \
-    X(pthread_mutex_timedlock, 0)                                                                  \
-    X(pthread_mutex_clocklock, 0)                                                                  \
+    X(pthread_mutex_lock, PCT_POINT_ACQUIRES)                                                      \
+    X(pthread_mutex_trylock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES)                                 \
+    X(pthread_mutex_timedlock, PCT_POINT_ACQUIRES)                                                 \
+    X(pthread_mutex_clocklock, PCT_POINT_ACQUIRES)                                                 \
     X(pthread_mutex_unlock, 0)                                                                     \
     X(pthread_cond_wait, 0)                                                                        \
     X(pthread_cond_timedwait, 0)                                                                   \
     X(pthread_cond_clockwait, 0)                                                                   \
     X(pthread_cond_signal, 0)                                                                      \
     X(pthread_cond_broadcast, 0)                                                                   \
-    X(pthread_rwlock_rdlock, 0)                                                                    \
-    X(pthread_rwlock_tryrdlock, PCT_POINT_POLLS)                                                   \
-    X(pthread_rwlock_timedrdlock, 0)                                                               \
-    X(pthread_rwlock_clockrdlock, 0)                                                               \
-    X(pthread_rwlock_wrlock, 0)                                                                    \
-    X(pthread_rwlock_trywrlock, PCT_POINT_POLLS)                                                   \
-    X(pthread_rwlock_timedwrlock, 0)                                                               \
-    X(pthread_rwlock_clockwrlock, 0)                                                               \
+    X(pthread_rwlock_rdlock, PCT_POINT_ACQUIRES | PCT_POINT_READ_ONLY)                             \
+    X(pthread_rwlock_tryrdlock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES | PCT_POINT_READ_ONLY)        \
+    X(pthread_rwlock_timedrdlock, PCT_POINT_ACQUIRES | PCT_POINT_READ_ONLY)                        \
+    X(pthread_rwlock_clockrdlock, PCT_POINT_ACQUIRES | PCT_POINT_READ_ONLY)                        \
+    X(pthread_rwlock_wrlock, PCT_POINT_ACQUIRES)                                                   \
+    X(pthread_rwlock_trywrlock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES)                              \
+    X(pthread_rwlock_timedwrlock, PCT_POINT_ACQUIRES)                                              \
+    X(pthread_rwlock_clockwrlock, PCT_POINT_ACQUIRES)                                              \
     X(pthread_rwlock_unlock, 0)                                                                    \
     X(pthread_barrier_wait, 0)                                                                     \
-    X(pthread_spin_lock, 0)                                                                        \
-    X(pthread_spin_trylock, PCT_POINT_POLLS)                                                       \
+    X(pthread_spin_lock, PCT_POINT_ACQUIRES)                                                       \
+    X(pthread_spin_trylock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES)                                  \
     X(pthread_spin_unlock, 0)                                                                      \
     X(sem_wait, 0)                                                                                 \
     X(sem_trywait, PCT_POINT_POLLS)                                                                \
@@ -57,24 +63,24 @@
     X(sem_clockwait, 0)                                                                            \
     X(sem_post, 0)                                                                                 \
     X(pthread_once, 0)                                                                             \
-    X(pthread_create, 0)                                                                           \
-    X(pthread_join, 0)                                                                             \
-    X(pthread_tryjoin_np, PCT_POINT_POLLS)                                                         \
-    X(pthread_timedjoin_np, 0)                                                                     \
-    X(pthread_clockjoin_np, 0)                                                                     \
-    X(pthread_exit, 0)                                                                             \
-    X(mtx_lock, 0)                                                                                 \
-    X(mtx_trylock, PCT_POINT_POLLS)                                                                \
-    X(mtx_timedlock, 0)                                                                            \
+    X(pthread_create, PCT_POINT_PROCESS)                                                           \
+    X(pthread_join, PCT_POINT_PROCESS)                                                             \
+    X(pthread_tryjoin_np, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                     \
+    X(pthread_timedjoin_np, PCT_POINT_PROCESS)                                                     \
+    X(pthread_clockjoin_np, PCT_POINT_PROCESS)                                                     \
+    X(pthread_exit, PCT_POINT_PROCESS)                                                             \
+    X(mtx_lock, PCT_POINT_ACQUIRES)                                                                \
+    X(mtx_trylock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES)                                           \
+    X(mtx_timedlock, PCT_POINT_ACQUIRES)                                                           \
     X(mtx_unlock, 0)                                                                               \
     X(cnd_wait, 0)                                                                                 \
     X(cnd_timedwait, 0)                                                                            \
     X(cnd_signal, 0)                                                                               \
     X(cnd_broadcast, 0)                                                                            \
     X(call_once, 0)                                                                                \
-    X(thrd_create, 0)                                                                              \
-    X(thrd_join, 0)                                                                                \
-    X(thrd_exit, 0)                                                                                \
+    X(thrd_create, PCT_POINT_PROCESS)                                                              \
+    X(thrd_join, PCT_POINT_PROCESS)                                                                \
+    X(thrd_exit, PCT_POINT_PROCESS)                                                                \
     X(pthread_mutex_destroy, 0)                                                                    \
     X(pthread_cond_destroy, 0)                                                                     \
     X(pthread_barrier_destroy, 0)                                                                  \
@@ -84,80 +90,80 @@
 /* X(name, traits): system calls that communicate between threads or processes, or block. */
 #define PCT_SYSCALL_POINTS(X)                                                                      \
     X(futex, 0)                                                                                    \
-    X(read, PCT_POINT_POLLS)                                                                       \
-    X(write, PCT_POINT_POLLS)                                                                      \
-    X(pread64, PCT_POINT_POLLS)                                                                    \
-    X(pwrite64, 0)                                                                                 \
-    X(readv, PCT_POINT_POLLS)                                                                      \
-    X(writev, PCT_POINT_POLLS)                                                                     \
-    X(preadv, PCT_POINT_POLLS)                                                                     \
-    X(pwritev, 0)                                                                                  \
-    X(preadv2, PCT_POINT_POLLS)                                                                    \
-    X(pwritev2, 0)                                                                                 \
-    X(sendfile, 0)                                                                                 \
-    X(splice, 0)                                                                                   \
-    X(tee, 0)                                                                                      \
-    X(vmsplice, 0)                                                                                 \
-    X(copy_file_range, 0)                                                                          \
-    X(sendto, PCT_POINT_POLLS)                                                                     \
-    X(recvfrom, PCT_POINT_POLLS)                                                                   \
-    X(sendmsg, PCT_POINT_POLLS)                                                                    \
-    X(recvmsg, PCT_POINT_POLLS)                                                                    \
-    X(sendmmsg, 0)                                                                                 \
-    X(recvmmsg, PCT_POINT_POLLS)                                                                   \
-    X(accept, PCT_POINT_POLLS)                                                                     \
-    X(accept4, PCT_POINT_POLLS)                                                                    \
-    X(connect, PCT_POINT_POLLS)                                                                    \
-    X(bind, 0)                                                                                     \
-    X(listen, 0)                                                                                   \
-    X(shutdown, 0)                                                                                 \
-    X(close, 0)                                                                                    \
-    X(open, PCT_POINT_POLLS)                                                                       \
-    X(openat, PCT_POINT_POLLS)                                                                     \
-    X(openat2, PCT_POINT_POLLS)                                                                    \
-    X(creat, 0)                                                                                    \
-    X(rename, 0)                                                                                   \
-    X(renameat, 0)                                                                                 \
-    X(renameat2, 0)                                                                                \
-    X(unlink, 0)                                                                                   \
-    X(unlinkat, 0)                                                                                 \
-    X(rmdir, 0)                                                                                    \
-    X(link, PCT_POINT_POLLS)                                                                       \
-    X(linkat, PCT_POINT_POLLS)                                                                     \
-    X(symlink, PCT_POINT_POLLS)                                                                    \
-    X(symlinkat, PCT_POINT_POLLS)                                                                  \
-    X(mkdir, PCT_POINT_POLLS)                                                                      \
-    X(mkdirat, PCT_POINT_POLLS)                                                                    \
-    X(truncate, 0)                                                                                 \
-    X(ftruncate, 0)                                                                                \
-    X(fallocate, 0)                                                                                \
-    X(fcntl, PCT_POINT_IF_LOCK | PCT_POINT_POLLS)                                                  \
-    X(flock, PCT_POINT_POLLS)                                                                      \
-    X(mmap, PCT_POINT_IF_SHARED)                                                                   \
-    X(msync, 0)                                                                                    \
-    X(shmget, 0)                                                                                   \
-    X(shmat, 0)                                                                                    \
-    X(shmdt, 0)                                                                                    \
-    X(shmctl, 0)                                                                                   \
-    X(semop, PCT_POINT_POLLS)                                                                      \
-    X(semtimedop, PCT_POINT_POLLS)                                                                 \
-    X(semctl, 0)                                                                                   \
-    X(msgsnd, PCT_POINT_POLLS)                                                                     \
-    X(msgrcv, PCT_POINT_POLLS)                                                                     \
-    X(mq_open, 0)                                                                                  \
-    X(mq_unlink, 0)                                                                                \
-    X(mq_timedsend, PCT_POINT_POLLS)                                                               \
-    X(mq_timedreceive, PCT_POINT_POLLS)                                                            \
-    X(kill, PCT_POINT_POLLS)                                                                       \
-    X(tkill, PCT_POINT_POLLS)                                                                      \
-    X(tgkill, PCT_POINT_POLLS)                                                                     \
-    X(rt_sigqueueinfo, 0)                                                                          \
-    X(pidfd_send_signal, 0)                                                                        \
-    X(wait4, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
-    X(waitid, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                              \
-    X(pause, 0)                                                                                    \
-    X(rt_sigsuspend, 0)                                                                            \
-    X(rt_sigtimedwait, PCT_POINT_POLLS)                                                            \
+    X(read, PCT_POINT_POLLS | PCT_POINT_FILE)                                                      \
+    X(write, PCT_POINT_POLLS | PCT_POINT_FILE)                                                     \
+    X(pread64, PCT_POINT_POLLS | PCT_POINT_FILE | PCT_POINT_READ_ONLY)                             \
+    X(pwrite64, PCT_POINT_FILE)                                                                    \
+    X(readv, PCT_POINT_POLLS | PCT_POINT_FILE)                                                     \
+    X(writev, PCT_POINT_POLLS | PCT_POINT_FILE)                                                    \
+    X(preadv, PCT_POINT_POLLS | PCT_POINT_FILE | PCT_POINT_READ_ONLY)                              \
+    X(pwritev, PCT_POINT_FILE)                                                                     \
+    X(preadv2, PCT_POINT_POLLS | PCT_POINT_FILE | PCT_POINT_READ_ONLY)                             \
+    X(pwritev2, PCT_POINT_FILE)                                                                    \
+    X(sendfile, PCT_POINT_FILE)                                                                    \
+    X(splice, PCT_POINT_FILE)                                                                      \
+    X(tee, PCT_POINT_FILE)                                                                         \
+    X(vmsplice, PCT_POINT_FILE)                                                                    \
+    X(copy_file_range, PCT_POINT_FILE)                                                             \
+    X(sendto, PCT_POINT_POLLS | PCT_POINT_FILE)                                                    \
+    X(recvfrom, PCT_POINT_POLLS | PCT_POINT_FILE)                                                  \
+    X(sendmsg, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
+    X(recvmsg, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
+    X(sendmmsg, PCT_POINT_FILE)                                                                    \
+    X(recvmmsg, PCT_POINT_POLLS | PCT_POINT_FILE)                                                  \
+    X(accept, PCT_POINT_POLLS | PCT_POINT_FILE)                                                    \
+    X(accept4, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
+    X(connect, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
+    X(bind, PCT_POINT_FILE)                                                                        \
+    X(listen, PCT_POINT_FILE)                                                                      \
+    X(shutdown, PCT_POINT_FILE)                                                                    \
+    X(close, PCT_POINT_FILE)                                                                       \
+    X(open, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                     \
+    X(openat, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                   \
+    X(openat2, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                  \
+    X(creat, PCT_POINT_NAMES)                                                                      \
+    X(rename, PCT_POINT_NAMES)                                                                     \
+    X(renameat, PCT_POINT_NAMES)                                                                   \
+    X(renameat2, PCT_POINT_NAMES)                                                                  \
+    X(unlink, PCT_POINT_NAMES)                                                                     \
+    X(unlinkat, PCT_POINT_NAMES)                                                                   \
+    X(rmdir, PCT_POINT_NAMES)                                                                      \
+    X(link, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                     \
+    X(linkat, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                   \
+    X(symlink, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                  \
+    X(symlinkat, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                \
+    X(mkdir, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                    \
+    X(mkdirat, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                  \
+    X(truncate, PCT_POINT_NAMES)                                                                   \
+    X(ftruncate, PCT_POINT_FILE)                                                                   \
+    X(fallocate, PCT_POINT_FILE)                                                                   \
+    X(fcntl, PCT_POINT_IF_LOCK | PCT_POINT_POLLS | PCT_POINT_FILE)                                 \
+    X(flock, PCT_POINT_POLLS | PCT_POINT_FILE)                                                     \
+    X(mmap, PCT_POINT_IF_SHARED | PCT_POINT_NAMES)                                                 \
+    X(msync, PCT_POINT_NAMES)                                                                      \
+    X(shmget, PCT_POINT_NAMES)                                                                     \
+    X(shmat, PCT_POINT_NAMES)                                                                      \
+    X(shmdt, PCT_POINT_NAMES)                                                                      \
+    X(shmctl, PCT_POINT_NAMES)                                                                     \
+    X(semop, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                    \
+    X(semtimedop, PCT_POINT_POLLS | PCT_POINT_NAMES)                                               \
+    X(semctl, PCT_POINT_NAMES)                                                                     \
+    X(msgsnd, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                   \
+    X(msgrcv, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                   \
+    X(mq_open, PCT_POINT_NAMES)                                                                    \
+    X(mq_unlink, PCT_POINT_NAMES)                                                                  \
+    X(mq_timedsend, PCT_POINT_POLLS | PCT_POINT_NAMES)                                             \
+    X(mq_timedreceive, PCT_POINT_POLLS | PCT_POINT_NAMES)                                          \
+    X(kill, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                                   \
+    X(tkill, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                                  \
+    X(tgkill, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                                 \
+    X(rt_sigqueueinfo, PCT_POINT_PROCESS)                                                          \
+    X(pidfd_send_signal, PCT_POINT_PROCESS)                                                        \
+    X(wait4, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS | PCT_POINT_PROCESS)                           \
+    X(waitid, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS | PCT_POINT_PROCESS)                          \
+    X(pause, PCT_POINT_PROCESS)                                                                    \
+    X(rt_sigsuspend, PCT_POINT_PROCESS)                                                            \
+    X(rt_sigtimedwait, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                        \
     X(poll, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                                \
     X(ppoll, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                               \
     X(select, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                              \

@@ -7,49 +7,23 @@
 #define PCTCTL_RUN_H
 
 #include "pctctl/base.h"
+#include "pctctl/priority.h"
+#include "policy.h"
 
 #define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
-#define PCT_MAX_DEPTH 64 /* the largest --depth */
 #define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
-/*
- * Priorities: larger runs first. Three bands, from below:
- *   1 .. PCT_PRIO_CHANGE-1       demoted threads; each demotion goes below all earlier ones
- *   PCT_PRIO_CHANGE + i          change point i (1 <= i < d), the paper's priority i
- *   PCT_PRIO_INITIAL ..          initial priorities, a random permutation (PCT, section 2.5)
- * All are below 2^62, so that the kernel's signed comparison of queue keys orders them.
- */
-#define PCT_PRIO_CHANGE (1ULL << 32)
-#define PCT_PRIO_INITIAL (1ULL << 33)
-#define PCT_PRIO_MAX ((1ULL << 62) - 1)
-
-/* Why a priority changed, besides the steps' change points. */
-enum pct_demotion {
-    PCT_DEMOTE_YIELD = 1,      /* repeated sched_yield */
-    PCT_DEMOTE_POLL = 2,       /* a polling operation repeated at one place */
-    PCT_DEMOTE_LOOP = 3,       /* very many steps without blocking */
-    PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
-    PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
-    PCT_DEMOTE_NR = 8
-};
-
-struct pct_change_point {
-    __u64 step;     /* 1 .. k, ascending */
-    __u64 priority; /* absolute, PCT_PRIO_CHANGE + i */
-};
-
 /* Written by the controller before a run starts; constant during it. */
 struct pct_run_config {
     __u64 id;            /* unique over the kernel's uptime of this scheduler; 0: slot is free */
-    __u64 seed;          /* the run's random stream */
     __u64 spin_limit_ns; /* 0: never */
     __u32 points;        /* PCT_POINTS_* */
     __u32 trace;         /* 1: report every step and priority change as an event */
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
-    __u32 nr_change_points;
-    struct pct_change_point change_points[PCT_MAX_DEPTH];
+    __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
+    struct pct_policy_config policy;
 };
 
 /* Not by thread id: exec changes that of a thread which is not its process' main thread. */
@@ -82,10 +56,12 @@ struct pct_run_state {
     __u32 started;  /* 1 once the program has been exec'ed */
     __s32 last_pid; /* last owner, and where it ran */
     __s32 last_cpu;
-    __u32 next_change;     /* change points already passed */
+    __u32 reaction;        /* enum pct_reaction that waiting threads have still to be told of */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
+    struct pct_policy_run policy;
+    struct pct_pending reacting_to; /* the event executed that caused the reaction */
 };
 
 /*

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The policies by name, and what they are told before a run.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "dispatch.h"
+#include "run.h"
+
+namespace pctctl {
+
+struct PolicyInfo {
+    pct_policy id;
+    std::string_view name;
+    pct_enforcement enforcement;
+    std::string_view summary;
+    std::string_view guarantee;
+};
+
+// Those that the scheduler can enforce.
+std::span<const PolicyInfo> known_policies();
+
+// Null when it is unknown.
+const PolicyInfo* find_policy(std::string_view name);
+
+// Its configuration for a run of that seed.
+pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth);
+
+// Decisions are made only when every enabled thread has arrived at a step (policies/policy.h).
+bool is_stepwise(const pct_policy_config& config);
+
+} // namespace pctctl
