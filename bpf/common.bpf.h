@@ -58,6 +58,7 @@ struct pct_thread {
     __u8 arrived;
     __u8 selected;
     __u8 blocked;
+    __u8 hashed; /* the step is in the order hash */
     struct pct_pending next; /* the step it is arriving at */
     struct pct_policy_thread pol;
 };

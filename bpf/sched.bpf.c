@@ -336,7 +336,6 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     struct pct_policy_view view = {};
 
     st->steps++;
-    st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
     t->cpu_mark = a->p->se.sum_exec_runtime;
     if (a->cfg->stepwise) {
         t->next.kind = kind;
@@ -345,6 +344,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
         t->arriving = 1;
     } else {
         view.enabled = st->runnable;
+        st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
         policy_arrive(&a->cfg->policy, &st->policy, &t->pol, &view);
         st->owner_priority = rank_of(t);
     }
@@ -832,6 +832,7 @@ static __always_inline void arrive(struct actor *a)
     t->pol.event = t->next;
     t->arriving = 0;
     t->arrived = 1;
+    t->hashed = 0;
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->runnable;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
@@ -853,6 +854,10 @@ static __always_inline void go_on(struct actor *a)
     if (!a->t->arrived || a->t->selected)
         return;
     a->t->selected = 1;
+    if (!a->t->hashed) /* the order in which steps are executed, not that of arrivals */
+        a->st->order_hash =
+            pct_order_hash(a->st->order_hash, a->t->pol.identity, a->t->pol.event.kind);
+    a->t->hashed = 1;
     note_reaction(a, policy_select(&a->cfg->policy, &a->st->policy, &a->t->pol));
     a->st->owner_priority = rank_of(a->t);
     if (a->st->reaction)

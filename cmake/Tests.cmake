@@ -89,7 +89,8 @@ endforeach()
 add_library(vm_harness STATIC EXCLUDE_FROM_ALL tests/vm/harness.cc)
 target_compile_definitions(vm_harness PRIVATE
     PCTCTL_ZOO_SOURCES="${CMAKE_SOURCE_DIR}/tests/zoo")
-target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
+    ${CMAKE_SOURCE_DIR}/policies)
 target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_libbpf nlohmann_json::nlohmann_json
     GTest::gtest_main)
 add_custom_target(vm_tests ALL)
@@ -122,6 +123,7 @@ vm_test(rate 900 7200)
 vm_test(exact 900 1200)
 vm_test(determinism 900 28800)
 vm_test(witness 900 7200)
+vm_test(policies 900 14400)
 vm_test(containment 600 1800)
 vm_test(input 600 600)
 vm_test(starvation 600 900)

@@ -401,7 +401,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         if (state.lost_events)
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
-        StrictnessReport report = check_strictness({plan.seed, options_.depth, run.log, *records});
+        StrictnessReport report = check_strictness(
+            {plan.seed, options_.depth, options_.policy, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }

@@ -40,6 +40,7 @@ constexpr const char* kCampaignUsage =
     "       pctctl replay OUT/run-N [OPTIONS]\n"
     "       pctctl replay --seed RUNSEED [OPTIONS] -- PROGRAM [ARG...]\n"
     "       pctctl doctor\n"
+    "       pctctl policies\n"
     "\n"
     "Runs PROGRAM again and again under a randomized kernel scheduler that finds its\n"
     "concurrency bugs with a known probability, and repeats any run from its seed.\n"
@@ -216,7 +217,7 @@ private:
                       throw CLI::ValidationError("--points", points.error().message);
                   given.points = *points;
               });
-        value("--policy", "NAME", kLookFor, "Scheduling algorithm, one of those that 'pctctl policies' lists (pct)", [&given](Text text) {
+        value("--policy", "NAME", kLookFor, "Scheduling algorithm, see 'pctctl policies' (pct)", [&given](Text text) {
             if (!is_known_policy(text))
                 throw CLI::ValidationError("--policy", fmt::format("unknown policy '{}'; known: {}",
                                                                    printable(text),
@@ -422,6 +423,8 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
 }
 
 Result<Invocation> parse(std::span<const std::string> argv) {
+    if (argv.size() == 2 && argv[1] == "policies")
+        return Invocation(Print{policies_text()});
     const Mode mode = mode_of(argv);
     const std::size_t first = std::min<std::size_t>(mode == Mode::campaign ? 1 : 2, argv.size());
     const std::size_t end = options_end(argv);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <vector>
 
+#include <spdlog/fmt/fmt.h>
+
 namespace pctctl {
 namespace {
 
@@ -65,6 +67,17 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
 
 bool is_stepwise(const pct_policy_config& config) {
     return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO;
+}
+
+// RPro's own bound needs the distance of a bug's events, which nobody knows.
+bool has_bound(std::string_view policy) { return policy == "pct"; }
+
+std::string policies_text() {
+    std::string text;
+    for (const PolicyInfo& policy : known_policies())
+        text += fmt::format("{:<15} {}\n{:<15} guarantee: {}\n", policy.name, policy.summary, "",
+                            policy.guarantee);
+    return text;
 }
 
 } // namespace pctctl

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "dispatch.h"
@@ -29,5 +30,11 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
 
 // Decisions are made only when every enabled thread has arrived at a step (policies/policy.h).
 bool is_stepwise(const pct_policy_config& config);
+
+// The bound of PCT's Theorem 9 holds for it.
+bool has_bound(std::string_view policy);
+
+// What `pctctl policies` prints.
+std::string policies_text();
 
 } // namespace pctctl

@@ -121,6 +121,11 @@ std::string bound_text(const Report& report) {
     std::string text = fmt::format(
         "\nthreads n = {}, steps k = {}, depth d = {}; policy {}, points {}\n", t.threads, t.steps,
         t.depth, report.options.policy, points_text(report.options.points));
+    if (!t.bounded) {
+        text += fmt::format("policy {} promises nothing about the bugs that were not found\n",
+                            report.options.policy);
+        return text;
+    }
     if (t.bound_run == 0 || t.uncontrolled()) {
         text += fmt::format("nothing can be said about {}\n", bug);
         return text;

@@ -58,12 +58,13 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "history.h"
-#include "pct.h"
+#include "policies.h"
 
 namespace pctctl {
 namespace {
@@ -95,8 +96,8 @@ struct ThreadState {
 class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
-        : seed_(input.seed), depth_(input.depth), history_(read_history(input.log, input.records)) {
-    }
+        : config_(policy_config(*find_policy(input.policy), input.seed, input.depth)),
+          stepwise_(is_stepwise(config_)), history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {
         for (const std::string& flaw : history_.flaws)
@@ -162,7 +163,8 @@ private:
             state.identity =
                 i == 0 ? PCT_ROOT_IDENTITY
                        : pct_child_identity(states_[event.parent].identity, event.ordinal);
-            state.priority = pct_initial_priority(seed_.stream, state.identity);
+            state.priority =
+                stepwise_ ? event.priority : pct_initial_priority(config_.seed, state.identity);
             if (event.identity != state.identity || event.priority != state.priority)
                 violation(
                     fmt::format("{} has identity {:x} and initial priority {} by the log, {:x} "
@@ -227,6 +229,8 @@ private:
     }
 
     bool went_on(std::size_t thread, std::uint64_t time_ns, std::string_view how) {
+        if (stepwise_)
+            return false;
         const Comparison& last = states_[thread].last;
         const std::size_t other = ready_above(last.priority, thread, [&](const ThreadState& state) {
             return state.ready_since_ns < last.time_ns;
@@ -259,11 +263,10 @@ private:
     // The priorities that change points give at this step: none, one, or several by chance.
     std::vector<std::uint64_t> changes_at(std::uint64_t step) const {
         std::vector<std::uint64_t> priorities;
-        for (unsigned i = 1; seed_.k > 0 && i < depth_; i++) {
-            const struct pct_change_point point = pct_change_point(seed_.stream, i, seed_.k);
+        for (const struct pct_change_point& point :
+             std::span(config_.change_points).first(config_.nr_change_points))
             if (point.step == step)
                 priorities.push_back(point.priority);
-        }
         return priorities;
     }
 
@@ -283,6 +286,8 @@ private:
 
         went_on(moment.thread, moment.time_ns, fmt::format("made step {}", event.step));
 
+        if (stepwise_)
+            return;
         std::vector<std::uint64_t> expected = changes_at(event.step);
         if (expected.empty())
             expected.push_back(state.priority);
@@ -354,7 +359,8 @@ private:
             violation(fmt::format("{} {} got CPU {} and ran user code while {} was running",
                                   at(moment.time_ns), thread_name(thread), moment.record->cpu,
                                   thread_name(running_.back())));
-        else if (!went_on(thread, moment.time_ns, "ran user code again") && thread != last_thread_)
+        else if (!went_on(thread, moment.time_ns, "ran user code again") &&
+                 thread != last_thread_ && !stepwise_)
             check_choice(moment);
         running_.push_back(thread);
         last_thread_ = thread;
@@ -401,8 +407,8 @@ private:
             state.last = std::exchange(state.due, {});
     }
 
-    const RunSeed seed_;
-    const unsigned depth_;
+    const pct_policy_config config_;
+    const bool stepwise_;
     const History history_;
     StrictnessReport report_;
 

@@ -11,9 +11,10 @@ bool counts_for_bound(const RunResult& run, unsigned depth, std::uint64_t k) {
     return run.steps > 0 && run.outcome != Outcome::timeout && (depth <= 1 || run.seed.k >= k);
 }
 
-Tally tally(std::span<const RunResult> runs, unsigned depth) {
+Tally tally(std::span<const RunResult> runs, unsigned depth, bool bounded) {
     Tally t;
     t.depth = depth;
+    t.bounded = bounded;
     t.runs = runs.size();
     for (const RunResult& run : runs) {
         t.threads = std::max(t.threads, run.threads);
@@ -35,6 +36,8 @@ Tally tally(std::span<const RunResult> runs, unsigned depth) {
             t.counted_unperturbed += run.interventions == 0;
         }
     }
+    if (!bounded)
+        return t;
     t.bound_run = run_bound(t.threads, t.steps, depth);
     t.bound_campaign = campaign_bound(t.bound_run, t.counted);
     return t;

@@ -21,6 +21,7 @@ struct Tally {
     std::optional<std::uint64_t> violations; // of the runs that were verified; none: absent
     std::uint64_t unverified = 0;
     unsigned depth = 0;
+    bool bounded = true;                   // the policy has a bound
     std::uint64_t counted = 0;             // runs for which Theorem 9 holds with this n and k
     std::uint64_t counted_unperturbed = 0; // those of them without interventions
     double bound_run = 0;                  // a run finds a given bug with at least this probability
@@ -35,6 +36,7 @@ struct Tally {
 // = 1 needs none; it must have had points at all, and must not have been cut off by the time limit.
 bool counts_for_bound(const RunResult& run, unsigned depth, std::uint64_t k);
 
-Tally tally(std::span<const RunResult> runs, unsigned depth);
+// With a policy that promises nothing (`bounded` false) both bounds are 0.
+Tally tally(std::span<const RunResult> runs, unsigned depth, bool bounded = true);
 
 } // namespace pctctl

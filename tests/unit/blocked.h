@@ -75,7 +75,10 @@ public:
     // Waits until no thread runs and none has run for a while.
     void settle() const {
         std::string before;
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
         for (int same = 0; same < 3;) {
+            if (std::chrono::steady_clock::now() > limit)
+                throw std::runtime_error("the process to be judged has ended or does not block");
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
             std::string now = snapshot();
             same = !now.empty() && now == before ? same + 1 : 0;

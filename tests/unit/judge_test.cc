@@ -706,13 +706,12 @@ TEST(Judge, PollingDescriptorsOthersCanChange) {
             return fd;
         },
         "timerfd");
-    polls(
-        [] {
-            int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-            ::unlockpt(terminal);
-            return ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
-        },
-        "/dev/");
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal >= 0) { // not where /dev/pts is missing
+        ::unlockpt(terminal);
+        polls([&] { return ::open(::ptsname(terminal), O_RDWR | O_NOCTTY); }, "/dev/");
+        ::close(terminal);
+    }
     ::close(ends[0]);
     ::close(ends[1]);
 }

@@ -13,6 +13,7 @@
 
 #include "harness.h"
 #include "pctctl/points.h"
+#include "pctctl/run.h"
 #include "policies/pct.h"
 #include "policies/policy.h"
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The policies other than PCT in the kernel: each is reproducible, lets one thread execute at a time and
+// has the probabilities that its paper states.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace vmtest {
+namespace {
+
+class Policy : public testing::TestWithParam<const char*> {};
+
+TEST_P(Policy, IsReproducibleAndSerial) {
+    for (const char* program : {"zoo/exact3", "zoo/healthy_sync", "zoo/healthy_exec"}) {
+        const auto campaign = [&](const char* jobs) {
+            return pctctl({"--policy", GetParam(), "--verify", "--seed", "5", "--runs",
+                           long_tests() ? "300" : "10", "--keep-going", "--depth", "3", "--jobs",
+                           jobs, "--", built(program)},
+                          std::chrono::seconds(long_tests() ? 1200 : 120));
+        };
+        const Call one = campaign("1");
+        const Call two = campaign("2");
+        ASSERT_TRUE(one.reported) << one;
+        ASSERT_TRUE(two.reported) << two;
+        EXPECT_EQ(0, one.status) << one;
+        ASSERT_TRUE(one.summary.violations) << one;
+        EXPECT_EQ(0U, *one.summary.violations) << one;
+        EXPECT_EQ(0U, two.summary.violations.value_or(1)) << two;
+        ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
+        for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
+            const RunResult& a = one.summary.results[i];
+            const RunResult& b = two.summary.results[i];
+            EXPECT_GT(a.steps, 0U);
+            if (a.seed == b.seed) {
+                EXPECT_EQ(a.order_hash, b.order_hash) << program << ", seed " << a.seed;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stepwise, Policy,
+                         testing::Values("random-walk", "basic-pos", "pos", "rapos", "stride",
+                                         "preempt-always", "preempt-bound", "atom-fuzzer"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::erase(name, '-');
+                             return name;
+                         });
+INSTANTIATE_TEST_SUITE_P(OfPctsKind, Policy, testing::Values("rpro"));
+
+struct Figure {
+    const char* policy;
+    double probability;
+};
+
+// POS (CAV 2018), section 2.3 and 4: how often its running example shows its bug.
+class RunningExample : public testing::TestWithParam<Figure> {};
+
+TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
+    const auto [policy, probability] = GetParam();
+    const unsigned runs = long_tests() ? 20000 : 1000;
+    const Call call = pctctl({"--policy", policy, "--seed", "2018", "--runs", std::to_string(runs),
+                              "--keep-going", "--jobs", "2", "--points", "pthread", "--",
+                              built("programs/pos_example")},
+                             std::chrono::seconds(runs));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(runs, call.summary.runs_done) << call;
+    EXPECT_EQ(2U, call.summary.threads);
+    EXPECT_EQ(12U, call.summary.steps) << "ten events, the creation of B and the join";
+    const Interval interval = clopper_pearson(call.summary.failures, runs, 0.999);
+    std::cout << policy << ": " << call.summary.failures << " of " << runs
+              << ", 99.9 % interval " << interval.low << " to " << interval.high << ", exact "
+              << probability << "\n";
+    EXPECT_LE(interval.low, probability);
+    EXPECT_GE(interval.high, probability);
+    EXPECT_GT(call.summary.failures, 0U);
+    EXPECT_EQ(0, call.summary.bound_run) << "it promises nothing of that kind";
+}
+
+INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
+                         testing::Values(Figure{"random-walk", 1.0 / 128}, Figure{"pos", 1.0 / 48},
+                                         Figure{"basic-pos", 1.0 / 120}),
+                         [](const auto& info) {
+                             std::string name = info.param.policy;
+                             std::erase(name, '-');
+                             return name;
+                         });
+
+} // namespace
+} // namespace vmtest
