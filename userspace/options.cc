@@ -10,9 +10,9 @@
 
 #include "cgroup.h"
 #include "pctctl/run.h"
-#include "policies.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
+#include "policies.h"
 #include "text.h"
 
 namespace pctctl {
@@ -217,13 +217,14 @@ private:
                       throw CLI::ValidationError("--points", points.error().message);
                   given.points = *points;
               });
-        value("--policy", "NAME", kLookFor, "Scheduling algorithm, see 'pctctl policies' (pct)", [&given](Text text) {
-            if (!is_known_policy(text))
-                throw CLI::ValidationError("--policy", fmt::format("unknown policy '{}'; known: {}",
-                                                                   printable(text),
-                                                                   policy_names()));
-            given.policy = text;
-        });
+        value("--policy", "NAME", kLookFor, "Scheduling algorithm, see 'pctctl policies' (pct)",
+              [&given](Text text) {
+                  if (!is_known_policy(text))
+                      throw CLI::ValidationError("--policy",
+                                                 fmt::format("unknown policy '{}'; known: {}",
+                                                             printable(text), policy_names()));
+                  given.policy = text;
+              });
     }
 
     // A replay accepts the campaign's, so that its command line can be used again as it is.

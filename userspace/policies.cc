@@ -70,7 +70,9 @@ bool is_stepwise(const pct_policy_config& config) {
 }
 
 // RPro's own bound needs the distance of a bug's events, which nobody knows.
-bool has_bound(std::string_view policy) { return policy == "pct"; }
+bool has_bound(std::string_view policy) {
+    return policy == "pct";
+}
 
 std::string policies_text() {
     std::string text;

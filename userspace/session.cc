@@ -155,8 +155,8 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
     }
     executor->reset(); // the machine is back to normal before anything else can go wrong
 
-    report.tally = tally(report.campaign.runs, report.options.depth,
-                         has_bound(report.options.policy));
+    report.tally =
+        tally(report.campaign.runs, report.options.depth, has_bound(report.options.policy));
     Delivery delivery(around);
     if (!report.campaign.runs.empty() || !report.campaign.error) {
         delivery.print(summary_text(report, options.quiet));
@@ -218,8 +218,8 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     }
     executor->reset();
 
-    report.tally = tally(report.campaign.runs, report.options.depth,
-                         has_bound(report.options.policy));
+    report.tally =
+        tally(report.campaign.runs, report.options.depth, has_bound(report.options.policy));
     // Nothing was drawn: a replay adds nothing to the probability of finding something.
     report.tally.counted = report.tally.counted_unperturbed = 0;
     report.tally.bound_campaign = 0;

@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Hides from the compiler what it knows of a variable, so that a check of its bounds stays where the
- * kernel's verifier can see it.
+ * Hides from the compiler what it knows of a variable, so that a check of its bounds stays where
+ * the kernel's verifier can see it.
  */
 #define PCT_HIDE(variable) __asm__ volatile("" : "+r"(variable))
 

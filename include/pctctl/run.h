@@ -10,8 +10,8 @@
 #include "pctctl/priority.h"
 #include "policy.h"
 
-#define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
-#define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */
+#define PCT_MAX_RUNS 64 /* slots, the largest --jobs */
+#define PCT_MAX_HOLDS 4 /* threads of a run out of reach at the same time */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 

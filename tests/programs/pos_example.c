@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The running example of POS (Yuan, Yang, Gu, CAV 2018, Fig. 2): main is its thread A, with a thread B.
-// Exit status 1: the steps were executed in the order B1 A1 B2 B3 A2 A3 B4 B5 B6 A4. Each event is one
-// step: an access is a signal to a condition variable that nobody waits for, the lock w is a semaphore.
+// The running example of POS (Yuan, Yang, Gu, CAV 2018, Fig. 2): main is its thread A, with a
+// thread B. Exit status 1: the steps were executed in the order B1 A1 B2 B3 A2 A3 B4 B5 B6 A4. Each
+// event is one step: an access is a signal to a condition variable that nobody waits for, the lock
+// w is a semaphore.
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -13,7 +14,9 @@ static sem_t w;
 static char order[16];
 static int steps;
 
-static void note(char thread) { order[steps++] = thread; }
+static void note(char thread) {
+    order[steps++] = thread;
+}
 
 static void access_to(pthread_cond_t* object, char thread) {
     pthread_cond_signal(object);
