@@ -171,7 +171,7 @@ Result<Cgroup> Cgroup::open(std::string mount, std::string parent, std::string_v
 Cgroup::Cgroup(Cgroup&& other) noexcept
     : mount_(std::move(other.mount_)), path_(std::move(other.path_)),
       directory_(std::move(other.directory_)), id_(other.id_), made_(std::move(other.made_)),
-      enabled_(std::move(other.enabled_)), guardian_(other.guardian_),
+      enabled_(std::move(other.enabled_)), limit_before_(std::move(other.limit_before_)), guardian_(other.guardian_),
       removed_(std::exchange(other.removed_, true)) {}
 
 Cgroup::~Cgroup() {
@@ -198,7 +198,15 @@ Result<bool> Cgroup::limit_processes(unsigned count) {
         }
         group += "/" + part;
     }
-    int error = write_text(path_ + "/pids.max", std::to_string(count));
+    // A group of the user's gets its own limit back.
+    const std::string limit = path_ + "/pids.max";
+    const bool existed = made_.empty() || made_.back() != path_;
+    if (std::string old(trimmed(read_text(limit).value_or(""))); existed && !old.empty()) {
+        if (guardian_)
+            guardian_->restore(limit, old);
+        limit_before_ = std::move(old);
+    }
+    int error = write_text(limit, std::to_string(count));
     if (error == ENOENT)
         return false;
     if (error != 0)
@@ -278,6 +286,11 @@ Status Cgroup::remove() {
     }
     if (guardian_ && made_.empty())
         guardian_->forget(path_);
+    if (!limit_before_.empty()) {
+        write_text(path_ + "/pids.max", limit_before_);
+        if (guardian_)
+            guardian_->forget(path_ + "/pids.max");
+    }
     for (auto control = enabled_.rbegin(); control != enabled_.rend(); ++control) {
         // ENOENT: went with the directory. EBUSY: somebody below uses it by now.
         write_text(*control, "-pids");

@@ -68,6 +68,14 @@ std::uint64_t interventions(const pct_run_state& state) {
     return count;
 }
 
+// Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the program's
+// doing, and must not decide how far it gets.
+bool at_rest(const pct_run_state& state) {
+    return state.runnable == 0 &&
+           std::all_of(std::begin(state.holds), std::end(state.holds),
+                       [](const pct_hold& hold) { return hold.priority == 0; });
+}
+
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines)
@@ -279,14 +287,14 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
     for (;;) {
         state.quiescent_armed = 1;
-        const bool at_rest = state.runnable == 0 && state.progress != judged;
+        const bool unjudged = state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
             HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
         if (main_ended)
             patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
         pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
                           {kernel_->quiescent_fd(run.slot), POLLIN, 0}};
-        poll(ready, 2, at_rest ? 0 : static_cast<int>(patience / 1ms));
+        poll(ready, 2, unjudged ? 0 : static_cast<int>(patience / 1ms));
         eventfd_t ignored;
         eventfd_read(kernel_->quiescent_fd(run.slot), &ignored);
         hear(run);
@@ -300,7 +308,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         if (status && !main_ended)
             main_ended = Clock::now();
         if (main_ended &&
-            (now.alive == 0 || now.runnable == 0 || Clock::now() - *main_ended > REST_OF_RUN)) {
+            (now.alive == 0 || at_rest(now) || Clock::now() - *main_ended > REST_OF_RUN)) {
             hear(run);
             return ending_of(run, *status);
         }

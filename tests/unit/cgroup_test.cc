@@ -213,6 +213,24 @@ TEST_F(Groups, LimitOfProcesses) {
     EXPECT_EQ(read_text(control), before);
 }
 
+// The limit of a group that was there before is its owner's.
+TEST_F(Groups, LimitOfAnExistingGroupIsGivenBack) {
+    auto outer = Cgroup::create(name_);
+    ASSERT_TRUE(outer);
+    auto enabled = outer->limit_processes(100);
+    ASSERT_TRUE(enabled) << enabled.error().message;
+    if (!*enabled)
+        GTEST_SKIP() << "the pids controller is not available here";
+    const std::string limit = outer->path() + "/pids.max";
+    {
+        auto again = Cgroup::create(name_);
+        ASSERT_TRUE(again) << again.error().message;
+        ASSERT_TRUE(again->limit_processes(17));
+        EXPECT_EQ(read_text(limit), "17\n");
+    }
+    EXPECT_EQ(read_text(limit), "100\n");
+}
+
 // Carries out body in a child, which dies by SIGKILL when it returns.
 void in_killed_controller(const std::function<void(Guardian&)>& body) {
     pid_t pid = ::fork();
