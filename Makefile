@@ -14,7 +14,7 @@ CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
 	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS) >/dev/null
 NINJA = cmake --build $(BUILD) --target
 
-.PHONY: all setup vm demo check check-long bench bench-model format lint install clean distclean help
+.PHONY: all setup vm demo check check-long bench bench-model bench-model format lint install clean distclean help
 
 all: setup ## build everything
 	@$(CONFIGURE)
@@ -46,17 +46,13 @@ bench: all ## measure, in one virtual machine
 	@$(NINJA) benchmarks
 	@setup/bench
 
-<<<<<<< HEAD
-# Not bpf/, which is laid out as the kernel's BPF programs are; clang-format knows no such style.
-SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' ':!bpf' 2>/dev/null)
-=======
 bench-model: setup ## what the policies find in a model of programs, beside the papers' numbers
 	@$(CONFIGURE)
 	@$(NINJA) bench_model
 	@$(BUILD)/benchmarks/model
 
-SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' 2>/dev/null)
->>>>>>> model
+# Not bpf/, which is laid out as the kernel's BPF programs are; clang-format knows no such style.
+SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' ':!bpf' 2>/dev/null)
 
 format: ## rewrite sources in the project's layout
 	@setup/packages --lint
