@@ -14,7 +14,7 @@ CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
 	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS) >/dev/null
 NINJA = cmake --build $(BUILD) --target
 
-.PHONY: all setup vm demo check check-long bench bench-model bench-model format lint install clean distclean help
+.PHONY: all setup vm demo check check-long bench bench-model format lint install clean distclean help
 
 all: setup ## build everything
 	@$(CONFIGURE)

@@ -130,7 +130,9 @@ enum pct_reaction {
     PCT_REACT_BUMP = 4,      /* pct_policy_bump() for one waiting thread, see ppct.h */
 };
 
-/* Identity of a thread from its creator's and its ordinal among the creator's children. */
+/* Identity of the first thread; of another, from its creator's and its ordinal among its children. */
+#define PCT_ROOT_IDENTITY 0x5043542d726f6f74ULL
+
 static inline __u64 pct_child_identity(__u64 parent, __u32 ordinal)
 {
     return pct_mix(parent ^ pct_mix(ordinal));

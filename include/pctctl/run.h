@@ -113,7 +113,4 @@ struct pct_call {
     __s32 value;
 };
 
-/* Identity of the first thread and of the ordinal-th child (1, 2, ...) of a thread. */
-#define PCT_ROOT_IDENTITY 0x5043542d726f6f74ULL
-
 #endif
