@@ -31,6 +31,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Task states and flags that are macros in the kernel. */
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_NOLOAD 0x400
+#define TASK_FREEZABLE 0x2000
 #define PF_EXITING 0x4
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
@@ -522,7 +524,7 @@ static __always_inline bool first_argument_is_self(struct task_struct *p)
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock that one of them holds inside
  * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
- * exec, and everything while the process ends.
+ * exec and at a core dump.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -536,8 +538,9 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if (nr == NR_SCHED_SETAFFINITY)
         return first_argument_is_self(a->p);
+    /* The last files are closed now, on a file server too; threads wait for each other to dump core. */
     if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
-        return false;
+        return !(a->p->__state & (TASK_NOLOAD | TASK_FREEZABLE));
     return a->p->signal->group_exec_task != a->p;
 }
 
