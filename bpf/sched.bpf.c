@@ -51,6 +51,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_EXECVE 59
 #define NR_EXECVEAT 322
 #define NR_FUTEX 202
+#define NR_NANOSLEEP 35
+#define NR_CLOCK_NANOSLEEP 230
 #define NR_FUTEX_WAITV 449
 #define NR_MMAP 9
 #define NR_FCNTL 72
@@ -227,6 +229,9 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
         demote(a, sign);
     else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_LOOP, ++t->loop_count))
         demote(a, PCT_DEMOTE_LOOP);
+    else if (pct_no_progress(a->cfg->seed, t->identity, PCT_DEMOTE_STARVE,
+                             a->st->steps - a->st->lowest_ran))
+        demote(a, PCT_DEMOTE_STARVE);
 }
 
 /*
@@ -330,6 +335,8 @@ static __always_inline void libc_point(struct pt_regs *regs)
     step(&a, PCT_KIND_LIBC + point, ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
+    else
+        a.st->lowest_ran = a.st->steps;
 }
 
 /*
@@ -402,6 +409,8 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
         a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
         if (a.st->runnable > 1)
             notice_no_progress(&a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs));
+        else
+            a.st->lowest_ran = a.st->steps;
     }
     return 0;
 }
@@ -696,6 +705,8 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         if (__sync_val_compare_and_swap(&st->owner, expected, chosen) != expected)
             break;
         st->owner_priority = priority;
+        if (!prev_thread && scx_bpf_dsq_nr_queued(queue_of(slot)) == 1)
+            st->lowest_ran = st->steps; /* all better ones are blocked */
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
         found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
         if (!found) { /* it left the queue just now: look again */
@@ -792,7 +803,9 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     a.t->cpu_mark = p->se.sum_exec_runtime;
     a.t->yield_count = 0;
     a.t->poll_count = 0;
-    a.t->loop_count = 0;
+    /* Others may get next to nothing done during a nanosecond's sleep. */
+    if (a.t->sysno != NR_NANOSLEEP && a.t->sysno != NR_CLOCK_NANOSLEEP)
+        a.t->loop_count = 0;
 }
 
 OPS(quiescent)

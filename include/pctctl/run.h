@@ -32,6 +32,7 @@ enum pct_demotion {
     PCT_DEMOTE_LOOP = 3,       /* very many steps without blocking */
     PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
     PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
+    PCT_DEMOTE_STARVE = 6,     /* very many steps of the run while the lowest thread waits */
     PCT_DEMOTE_NR = 8
 };
 
@@ -72,6 +73,7 @@ struct pct_run_state {
     __u64 lost_events;  /* ring buffer was full */
     __u64 progress;     /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor; /* number of demotions handed out, any reason */
+    __u64 lowest_ran;   /* step at which the lowest of the enabled threads executed last */
     __u64 last_refresh_ns;
     struct pct_hold holds[PCT_MAX_HOLDS];
     __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
