@@ -4,12 +4,12 @@
  * Guarantees of Finding Bugs", ASPLOS 2010.
  *
  * Deviations from the paper's Fig. 7:
- * - A change point takes effect before the k_i-th step instead of after it. The thread's next step
- * is then the change point's instead of the one following it; counting arrivals at steps rather
- * than completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is
- * b_{i+1}" is met when the thread arrives at b_{i+1}).
- * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
- * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ * - A change point takes effect before the k_i-th step instead of after it. The thread's next step is
+ *   then the change point's instead of the one following it; counting arrivals at steps rather than
+ *   completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is b_{i+1}" is
+ *   met when the thread arrives at b_{i+1}).
+ * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n need
+ *   not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
  */
 #ifndef PCTCTL_POLICY_PCT_H
@@ -35,8 +35,8 @@ static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u3
 }
 
 /*
- * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind
- * in a row: demote it now?
+ * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind in
+ * a row: demote it now?
  */
 static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion sign, __u64 count)
 {
@@ -49,8 +49,7 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
         return count > 16 && (r & 15) == 0;
     case PCT_DEMOTE_LOOP:
         return count > 10000 && (r & 1023) == 0;
-    case PCT_DEMOTE_STARVE: /* others may be busy with each other, each of them blocking again and
-                               again */
+    case PCT_DEMOTE_STARVE: /* of others that wake each other and block again and again */
         return count > 20000 && (r & 1023) == 0;
     default:
         return false;
