@@ -31,6 +31,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Task states and flags that are macros in the kernel. */
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_NOLOAD 0x400
+#define TASK_FREEZABLE 0x2000
 #define PF_EXITING 0x4
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
@@ -49,6 +51,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_EXECVE 59
 #define NR_EXECVEAT 322
 #define NR_FUTEX 202
+#define NR_NANOSLEEP 35
+#define NR_CLOCK_NANOSLEEP 230
 #define NR_FUTEX_WAITV 449
 #define NR_MMAP 9
 #define NR_FCNTL 72
@@ -322,6 +326,8 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
         demote(a, sign);
     else if (stuck(a, PCT_DEMOTE_LOOP, ++t->loop_count))
         demote(a, PCT_DEMOTE_LOOP);
+    else if (stuck(a, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran))
+        demote(a, PCT_DEMOTE_STARVE);
 }
 
 /*
@@ -468,6 +474,8 @@ static __always_inline void libc_point(struct pt_regs *regs)
          pending_flags(traits), ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
+    else
+        a.st->lowest_ran = a.st->steps;
 }
 
 /*
@@ -541,6 +549,8 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
         a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
         if (a.st->runnable > 1)
             notice_no_progress(&a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs));
+        else
+            a.st->lowest_ran = a.st->steps;
     }
     return 0;
 }
@@ -663,7 +673,7 @@ static __always_inline bool first_argument_is_self(struct task_struct *p)
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock that one of them holds inside
  * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
- * exec, and everything while the process ends.
+ * exec and at a core dump.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -677,8 +687,9 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if (nr == NR_SCHED_SETAFFINITY)
         return first_argument_is_self(a->p);
+    /* The last files are closed now, on a file server too; threads wait for each other to dump core. */
     if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
-        return false;
+        return !(a->p->__state & (TASK_NOLOAD | TASK_FREEZABLE));
     return a->p->signal->group_exec_task != a->p;
 }
 
@@ -918,6 +929,8 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         if (__sync_val_compare_and_swap(&st->owner, expected, chosen) != expected)
             break;
         st->owner_priority = priority;
+        if (!prev_thread && scx_bpf_dsq_nr_queued(queue_of(slot)) == 1)
+            st->lowest_ran = st->steps; /* all better ones are blocked */
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
         found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
         next = t;
@@ -1028,7 +1041,9 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     a.t->cpu_mark = p->se.sum_exec_runtime;
     a.t->yield_count = 0;
     a.t->poll_count = 0;
-    a.t->loop_count = 0;
+    /* Others may get next to nothing done during a nanosecond's sleep. */
+    if (a.t->sysno != NR_NANOSLEEP && a.t->sysno != NR_CLOCK_NANOSLEEP)
+        a.t->loop_count = 0;
     if (a.t->blocked) {
         a.t->blocked = 0;
         policy_wake(&a.cfg->policy, &a.st->policy, &a.t->pol);

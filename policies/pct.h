@@ -49,6 +49,8 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
         return count > 16 && (r & 15) == 0;
     case PCT_DEMOTE_LOOP:
         return count > 10000 && (r & 1023) == 0;
+    case PCT_DEMOTE_STARVE: /* of others that wake each other and block again and again */
+        return count > 20000 && (r & 1023) == 0;
     default:
         return false;
     }

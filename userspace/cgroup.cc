@@ -171,8 +171,8 @@ Result<Cgroup> Cgroup::open(std::string mount, std::string parent, std::string_v
 Cgroup::Cgroup(Cgroup&& other) noexcept
     : mount_(std::move(other.mount_)), path_(std::move(other.path_)),
       directory_(std::move(other.directory_)), id_(other.id_), made_(std::move(other.made_)),
-      enabled_(std::move(other.enabled_)), limit_before_(std::move(other.limit_before_)), guardian_(other.guardian_),
-      removed_(std::exchange(other.removed_, true)) {}
+      enabled_(std::move(other.enabled_)), limit_before_(std::move(other.limit_before_)),
+      guardian_(other.guardian_), removed_(std::exchange(other.removed_, true)) {}
 
 Cgroup::~Cgroup() {
     (void)remove();
@@ -187,6 +187,9 @@ Result<bool> Cgroup::limit_processes(unsigned count) {
     for (const std::string& part : split(rest, '/')) {
         std::string control = group + "/cgroup.subtree_control";
         if (!contains(read_text(control).value_or(""), "pids")) {
+            // The kernel would allow it, and then no process in the groups below.
+            if (group != mount_ && !read_text(group + "/cgroup.procs").value_or("").empty())
+                return false;
             if (guardian_)
                 guardian_->restore(control, "-pids");
             if (write_text(control, "+pids") != 0) {

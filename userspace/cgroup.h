@@ -65,7 +65,7 @@ private:
     std::uint64_t id_ = 0;
     std::vector<std::string> made_;    // directories, outermost first
     std::vector<std::string> enabled_; // cgroup.subtree_control files we added "pids" to
-    std::string limit_before_;         // pids.max of a group that was there before; empty: not set by us
+    std::string limit_before_; // pids.max of a group that was there before; empty: not set by us
     Guardian* guardian_ = nullptr;
     bool removed_ = false;
 };

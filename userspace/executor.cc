@@ -68,8 +68,8 @@ std::uint64_t interventions(const pct_run_state& state) {
     return count;
 }
 
-// Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the program's
-// doing, and must not decide how far it gets.
+// Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the
+// program's doing, and must not decide how far it gets.
 bool at_rest(const pct_run_state& state) {
     return state.runnable == 0 &&
            std::all_of(std::begin(state.holds), std::end(state.holds),
@@ -318,6 +318,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
                 return Ending{Outcome::deadlock, std::move(*why)};
         }
         if (Clock::now() >= deadline) {
+            if (main_ended) // in time; what is left would have been killed soon in any case
+                return ending_of(run, *status);
             LiveInspector inspector;
             return Ending{Outcome::timeout,
                           joined(judge(run.roster.alive(), true, inspector).lines)};

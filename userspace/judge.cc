@@ -203,6 +203,7 @@ private:
     Wait select(const Subject& subject, std::uint64_t count, const std::uint64_t* sets);
 
     std::string owner_of(const Subject& subject, std::uint64_t futex);
+    std::optional<int> holder_of(const std::string& lock);
     const LiveThread* by_own_number(const Subject& subject, int tid);
     const std::vector<HeldSocket>& sockets_of_run();
     bool has_unbounded_helpers(std::string& what);
@@ -535,11 +536,37 @@ Wait Case::children(const Subject& subject) {
 }
 
 Wait Case::file_lock(const Subject& subject) {
-    auto owner = parse_lock_owner(read_text(proc_ + "/locks").value_or(""), subject.thread.pid);
+    const std::string locks = read_text(proc_ + "/locks").value_or("");
+    auto owner = parse_lock_owner(locks, subject.thread.pid);
+    if (!owner || !pids_.contains(*owner)) {
+        // What flock() locks belongs to all who have that open file, also when the process that
+        // took it has ended, as flock(1) does.
+        if (auto lock = parse_lock_waited_for(locks, subject.thread.pid))
+            owner = holder_of(*lock);
+    }
     if (!owner || !pids_.contains(*owner))
         return outside("waits for a file lock held outside, or by a process unknown");
     std::string status = read_text(proc_ + "/" + std::to_string(*owner) + "/status").value_or("");
     return inside("waits for a file lock held by process " + own_number(status, "NStgid", *owner));
+}
+
+// A process with the open file that holds the lock: one outside, if there is one.
+std::optional<int> Case::holder_of(const std::string& lock) {
+    if (!lock.starts_with("FLOCK "))
+        return std::nullopt;
+    std::optional<int> holder;
+    for (int pid : numbers_in(proc_).value_or(std::vector<int>())) {
+        const std::string infos = proc_ + "/" + std::to_string(pid) + "/fdinfo";
+        for (int fd : numbers_in(infos).value_or(std::vector<int>())) {
+            if (!holds_lock(read_text(infos + "/" + std::to_string(fd)).value_or(""), lock))
+                continue;
+            if (!pids_.contains(pid))
+                return pid;
+            if (!holder)
+                holder = pid;
+        }
+    }
+    return holder;
 }
 
 Wait Case::descriptors(const Subject& subject, const std::vector<int>& fds, const char* what) {

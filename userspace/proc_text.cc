@@ -28,6 +28,14 @@ std::vector<std::string> words(std::string_view line) {
     return split(copy, ' ');
 }
 
+// The words from the first one on, with single blanks.
+std::string joined(const std::vector<std::string>& words, size_t first) {
+    std::string text;
+    for (size_t i = first; i < words.size(); i++)
+        text += (i > first ? " " : "") + words[i];
+    return text;
+}
+
 } // namespace
 
 std::optional<SyscallText> parse_syscall(std::string_view text) {
@@ -96,7 +104,7 @@ std::optional<std::vector<EpollEntry>> parse_epoll(std::string_view fdinfo) {
     return entries;
 }
 
-std::optional<int> parse_lock_owner(std::string_view locks, int waiter) {
+std::optional<std::string> parse_lock_waited_for(std::string_view locks, int waiter) {
     // "ID: [->...] KIND MODE TYPE PID DEV:INODE START END"; waiters follow the lock of their ID.
     std::optional<std::string> waited_for;
     for (const std::string& line : split(locks, '\n')) {
@@ -114,12 +122,27 @@ std::optional<int> parse_lock_owner(std::string_view locks, int waiter) {
         return std::nullopt;
     for (const std::string& line : split(locks, '\n')) {
         auto fields = words(line);
-        if (fields.size() < 5 || fields[0] != *waited_for || fields[1].ends_with("->"))
-            continue;
-        auto pid = number<int>(fields[4]);
-        return pid && *pid > 0 ? pid : std::nullopt;
+        if (fields.size() >= 5 && fields[0] == *waited_for && !fields[1].ends_with("->"))
+            return joined(fields, 1);
     }
     return std::nullopt;
+}
+
+std::optional<int> parse_lock_owner(std::string_view locks, int waiter) {
+    auto lock = parse_lock_waited_for(locks, waiter);
+    if (!lock)
+        return std::nullopt;
+    auto pid = number<int>(words(*lock)[3]);
+    return pid && *pid > 0 ? pid : std::nullopt;
+}
+
+bool holds_lock(std::string_view fdinfo, std::string_view lock) {
+    for (const std::string& line : split(fdinfo, '\n')) {
+        auto fields = words(line); // "lock: ID: KIND ..."
+        if (fields.size() > 2 && fields[0] == "lock:" && joined(fields, 2) == lock)
+            return true;
+    }
+    return false;
 }
 
 std::optional<std::string> parse_shared_mapping(std::string_view maps, std::uint64_t address) {

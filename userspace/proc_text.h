@@ -39,6 +39,13 @@ std::optional<std::vector<EpollEntry>> parse_epoll(std::string_view fdinfo);
 // when there is none, more than one wait, or the owner has no process id (locks of open files).
 std::optional<int> parse_lock_owner(std::string_view locks, int waiter);
 
+// That lock itself, without its number: "KIND MODE TYPE PID DEV:INODE START END".
+std::optional<std::string> parse_lock_waited_for(std::string_view locks, int waiter);
+
+// Whether /proc/PID/fdinfo/FD is of the open file that holds the lock of flock(), written like
+// that.
+bool holds_lock(std::string_view fdinfo, std::string_view lock);
+
 // The shared mapping of a file that contains the address, as "major:minor inode" from
 // /proc/PID/maps.
 std::optional<std::string> parse_shared_mapping(std::string_view maps, std::uint64_t address);

@@ -25,6 +25,7 @@ enum pct_demotion {
     PCT_DEMOTE_LOOP = 3,       /* very many steps without blocking */
     PCT_DEMOTE_SPIN = 4,       /* --spin-limit of CPU time without a step */
     PCT_DEMOTE_FINAL_WAIT = 5, /* PCT section 4.2, part of the algorithm: not an intervention */
+    PCT_DEMOTE_STARVE = 6,     /* very many steps of the run while the lowest thread waits */
     PCT_DEMOTE_NR = 8
 };
 

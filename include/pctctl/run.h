@@ -46,6 +46,7 @@ struct pct_run_state {
     __u64 lost_events;  /* ring buffer was full */
     __u64 progress;     /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor; /* number of demotions handed out, any reason */
+    __u64 lowest_ran;   /* step at which the lowest of the enabled threads executed last */
     __u64 last_refresh_ns;
     struct pct_hold holds[PCT_MAX_HOLDS];
     __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */

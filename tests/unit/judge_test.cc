@@ -494,7 +494,7 @@ TEST(Judge, Sleepers) {
 }
 
 // A child that waits for a lock, held by its parent, which waits for it; or held by us.
-class FileLock : public testing::TestWithParam<int> {
+class LockedFile : public testing::Test {
 protected:
     static int lock(int how, int fd) {
         struct flock all{};
@@ -517,6 +517,8 @@ protected:
     char path_[32] = "/tmp/judge.XXXXXX";
 };
 
+class FileLock : public LockedFile, public testing::WithParamInterface<int> {};
+
 TEST_P(FileLock, WithinTheRun) {
     Blocked blocked([this](const Ready& ready) {
         int fd = ::open(path_, O_RDWR);
@@ -527,10 +529,27 @@ TEST_P(FileLock, WithinTheRun) {
         }
         ::wait(nullptr);
     });
-    if (GetParam() == 2) // the kernel names no owner
+    if (GetParam() == 2) // the kernel names neither the owner nor the one that waits
         expect_none(blocked, "process unknown");
     else
         expect_deadlock(blocked, "file lock held by process " + std::to_string(blocked.pid()));
+}
+
+// As "exec 9>file; flock 9" in a shell: the process that took the lock has ended, the descriptor is
+// still open in the one that called it.
+TEST_F(LockedFile, TakenByAProcessThatHasEnded) {
+    Blocked blocked([this](const Ready& ready) {
+        int fd = ::open(path_, O_RDWR);
+        if (pid_t pid = ::fork(); pid == 0) {
+            ::flock(fd, LOCK_EX);
+            ::_exit(0);
+        } else {
+            ::waitpid(pid, nullptr, 0);
+        }
+        ready();
+        ::flock(::open(path_, O_RDWR), LOCK_EX);
+    });
+    expect_deadlock(blocked, "file lock held by process " + std::to_string(blocked.pid()));
 }
 
 TEST_P(FileLock, HeldOutside) {

@@ -69,6 +69,11 @@ TEST(ProcText, FileLocks) {
     EXPECT_EQ(parse_lock_owner(locks, 901), std::nullopt); // does not wait
     EXPECT_EQ(parse_lock_owner(locks, 907), std::nullopt); // two of its threads wait
     EXPECT_EQ(parse_lock_owner("", 1), std::nullopt);
+    const std::string lock = parse_lock_waited_for(locks, 902).value_or("");
+    EXPECT_TRUE(lock.starts_with("FLOCK ADVISORY WRITE 901 ")) << lock;
+    EXPECT_TRUE(holds_lock("pos:\t0\nflags:\t02\nlock:\t1: " + lock + "\n", lock));
+    EXPECT_FALSE(holds_lock("pos:\t0\nlock:\t1: " + lock + "9\n", lock));
+    EXPECT_FALSE(holds_lock("pos:\t0\n", lock));
 }
 
 TEST(ProcText, SharedMappings) {
