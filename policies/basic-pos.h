@@ -34,11 +34,11 @@ static inline __u64 basic_pos_arrive(const struct pct_policy_config *cfg,
 }
 
 /* Section 5, "Fairness workaround": all priorities are reset every yields_per_reset yields. */
-static inline enum pct_reaction basic_pos_stuck(const struct pct_policy_config *cfg,
-                                                struct pct_policy_run *run,
-                                                struct pct_policy_thread *th,
-                                                const struct pct_policy_view *view,
-                                                enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction basic_pos_stuck(const struct pct_policy_config *cfg,
+                                                           struct pct_policy_run *run,
+                                                           struct pct_policy_thread *th,
+                                                           const struct pct_policy_view *view,
+                                                           enum pct_demotion sign, __u64 count)
 {
     (void)view;
     (void)th;

@@ -96,11 +96,11 @@ static inline enum pct_reaction pct_clock_select(const struct pct_policy_config 
  * 3.1.3): now and then the policy is overridden for one scheduling point; the probabilities are
  * PCT's.
  */
-static inline enum pct_reaction pct_clock_stuck(const struct pct_policy_config *cfg,
-                                                struct pct_policy_run *run,
-                                                struct pct_policy_thread *th,
-                                                const struct pct_policy_view *view,
-                                                enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction pct_clock_stuck(const struct pct_policy_config *cfg,
+                                                           struct pct_policy_run *run,
+                                                           struct pct_policy_thread *th,
+                                                           const struct pct_policy_view *view,
+                                                           enum pct_demotion sign, __u64 count)
 {
     if (pct_no_progress(cfg->seed, th->identity, sign, count))
         pct_clock_give_way(cfg, run, th, view);

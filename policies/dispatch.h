@@ -124,11 +124,11 @@ static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
 }
 
 /* A sign that it makes no progress while others wait, the count-th of its kind in a row. */
-static inline enum pct_reaction pct_policy_stuck(const struct pct_policy_config *cfg,
-                                                 struct pct_policy_run *run,
-                                                 struct pct_policy_thread *th,
-                                                 const struct pct_policy_view *view,
-                                                 enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction pct_policy_stuck(const struct pct_policy_config *cfg,
+                                                            struct pct_policy_run *run,
+                                                            struct pct_policy_thread *th,
+                                                            const struct pct_policy_view *view,
+                                                            enum pct_demotion sign, __u64 count)
 {
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \

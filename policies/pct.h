@@ -4,12 +4,12 @@
  * Guarantees of Finding Bugs", ASPLOS 2010.
  *
  * Deviations from the paper's Fig. 7:
- * - A change point takes effect before the k_i-th step instead of after it. The thread's next step is
- *   then the change point's instead of the one following it; counting arrivals at steps rather than
- *   completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is b_{i+1}" is
- *   met when the thread arrives at b_{i+1}).
- * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n need
- *   not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ * - A change point takes effect before the k_i-th step instead of after it. The thread's next step
+ * is then the change point's instead of the one following it; counting arrivals at steps rather
+ * than completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is
+ * b_{i+1}" is met when the thread arrives at b_{i+1}).
+ * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
+ * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
  */
 #ifndef PCTCTL_POLICY_PCT_H
@@ -35,8 +35,8 @@ static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u3
 }
 
 /*
- * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind in
- * a row: demote it now?
+ * A sign that the thread makes no progress while others wait, the count-th (1, 2, ...) of its kind
+ * in a row: demote it now?
  */
 static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion sign, __u64 count)
 {
@@ -67,8 +67,8 @@ static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_po
 
 /*
  * Section 4.2, "Identifying sequential execution", if asked for: with nobody else enabled, a change
- * point has the same effect at the step after the one which enables a second thread, and that one is
- * counted.
+ * point has the same effect at the step after the one which enables a second thread, and that one
+ * is counted.
  */
 static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                                struct pct_policy_thread *th, const struct pct_policy_view *view)
@@ -91,10 +91,11 @@ static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_p
     return 0;
 }
 
-static inline enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,
-                                          struct pct_policy_run *run, struct pct_policy_thread *th,
-                                          const struct pct_policy_view *view,
-                                          enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,
+                                                     struct pct_policy_run *run,
+                                                     struct pct_policy_thread *th,
+                                                     const struct pct_policy_view *view,
+                                                     enum pct_demotion sign, __u64 count)
 {
     (void)view;
     (void)run;

@@ -130,7 +130,8 @@ enum pct_reaction {
     PCT_REACT_BUMP = 4,      /* pct_policy_bump() for one waiting thread, see ppct.h */
 };
 
-/* Identity of the first thread; of another, from its creator's and its ordinal among its children. */
+/* Identity of the first thread; of another, from its creator's and its ordinal among its children.
+ */
 #define PCT_ROOT_IDENTITY 0x5043542d726f6f74ULL
 
 static inline __u64 pct_child_identity(__u64 parent, __u32 ordinal)
@@ -182,11 +183,10 @@ static inline enum pct_reaction pct_policy_no_reaction(const struct pct_policy_c
     return PCT_REACT_NONE;
 }
 
-static inline enum pct_reaction pct_policy_never_stuck(const struct pct_policy_config *cfg,
-                                                       struct pct_policy_run *run,
-                                                       struct pct_policy_thread *th,
-                                                       const struct pct_policy_view *view,
-                                                       enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction
+pct_policy_never_stuck(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                       struct pct_policy_thread *th, const struct pct_policy_view *view,
+                       enum pct_demotion sign, __u64 count)
 {
     pct_policy_nothing(cfg, run, th);
     (void)view;

@@ -39,10 +39,11 @@ static inline enum pct_reaction ppct_executed(const struct pct_policy_config *cf
     return PCT_REACT_NONE;
 }
 
-static inline enum pct_reaction ppct_stuck(const struct pct_policy_config *cfg,
-                                           struct pct_policy_run *run, struct pct_policy_thread *th,
-                                           const struct pct_policy_view *view,
-                                           enum pct_demotion sign, __u64 count)
+static PCT_ALWAYS_INLINE enum pct_reaction ppct_stuck(const struct pct_policy_config *cfg,
+                                                      struct pct_policy_run *run,
+                                                      struct pct_policy_thread *th,
+                                                      const struct pct_policy_view *view,
+                                                      enum pct_demotion sign, __u64 count)
 {
     (void)view;
     if (!pct_no_progress(cfg->seed, th->identity, sign, count))

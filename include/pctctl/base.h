@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #endif
 
+/* For functions of more arguments than BPF can pass. */
+#define PCT_ALWAYS_INLINE inline __attribute__((always_inline))
+
 /*
  * Hides from the compiler what it knows of a variable, so that a check of its bounds stays where
  * the kernel's verifier can see it.
