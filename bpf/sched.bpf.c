@@ -144,7 +144,7 @@ static __always_inline void end_hold(struct actor *a)
     a->t->hold = 0;
 }
 
-/* It has been given a lock that somebody else of the run waits for as well: that one waits for it now. */
+/* It got a lock that somebody else of the run waits for as well: that one waits for it now. */
 static __always_inline void end_holds_for_lock(struct actor *a)
 {
     int i;
@@ -193,67 +193,70 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
 
 /* ---- The policy ------------------------------------------------------------------------------ */
 
-/* Global functions: verified once each, whatever calls them; weak, so that no argument is optimized away. */
+/*
+ * Global functions: verified once each, whatever calls them; weak, so that no argument is optimized
+ * away.
+ */
 __weak int policy_appear(struct pct_policy_config *cfg __arg_nonnull,
-                             struct pct_policy_run *run __arg_nonnull,
-                             struct pct_policy_thread *th __arg_nonnull)
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull)
 {
     pct_policy_appear(cfg, run, th);
     return 0;
 }
 
 __weak int policy_arrive(struct pct_policy_config *cfg __arg_nonnull,
-                             struct pct_policy_run *run __arg_nonnull,
-                             struct pct_policy_thread *th __arg_nonnull,
-                             struct pct_policy_view *view __arg_nonnull)
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull,
+                         struct pct_policy_view *view __arg_nonnull)
 {
     pct_policy_arrive(cfg, run, th, view);
     return 0;
 }
 
 __weak int policy_select(struct pct_policy_config *cfg __arg_nonnull,
-                             struct pct_policy_run *run __arg_nonnull,
-                             struct pct_policy_thread *th __arg_nonnull)
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull)
 {
     return pct_policy_select(cfg, run, th);
 }
 
 __weak int policy_executed(struct pct_policy_config *cfg __arg_nonnull,
-                               struct pct_policy_run *run __arg_nonnull,
-                               struct pct_policy_thread *th __arg_nonnull)
+                           struct pct_policy_run *run __arg_nonnull,
+                           struct pct_policy_thread *th __arg_nonnull)
 {
     return pct_policy_executed(cfg, run, th);
 }
 
 __weak int policy_block(struct pct_policy_config *cfg __arg_nonnull,
-                            struct pct_policy_run *run __arg_nonnull,
-                            struct pct_policy_thread *th __arg_nonnull)
+                        struct pct_policy_run *run __arg_nonnull,
+                        struct pct_policy_thread *th __arg_nonnull)
 {
     pct_policy_block(cfg, run, th);
     return 0;
 }
 
 __weak int policy_wake(struct pct_policy_config *cfg __arg_nonnull,
-                           struct pct_policy_run *run __arg_nonnull,
-                           struct pct_policy_thread *th __arg_nonnull)
+                       struct pct_policy_run *run __arg_nonnull,
+                       struct pct_policy_thread *th __arg_nonnull)
 {
     pct_policy_wake(cfg, run, th);
     return 0;
 }
 
 __weak int policy_disturbed(struct pct_policy_config *cfg __arg_nonnull,
-                                struct pct_policy_run *run __arg_nonnull,
-                                struct pct_policy_thread *th __arg_nonnull,
-                                struct pct_pending *by)
+                            struct pct_policy_run *run __arg_nonnull,
+                            struct pct_policy_thread *th __arg_nonnull,
+                            struct pct_pending *by)
 {
     pct_policy_disturbed(cfg, run, th, by);
     return 0;
 }
 
 __weak int policy_stuck(struct pct_policy_config *cfg __arg_nonnull,
-                            struct pct_policy_run *run __arg_nonnull,
-                            struct pct_policy_thread *th __arg_nonnull,
-                            struct pct_policy_view *view __arg_nonnull, __u64 count_and_sign)
+                        struct pct_policy_run *run __arg_nonnull,
+                        struct pct_policy_thread *th __arg_nonnull,
+                        struct pct_policy_view *view __arg_nonnull, __u64 count_and_sign)
 {
     return pct_policy_stuck(cfg, run, th, view, count_and_sign & 7, count_and_sign >> 3);
 }
@@ -537,7 +540,8 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
 
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    if (nr == NR_EXIT_GROUP && !a.cfg->stepwise && a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
+    if (nr == NR_EXIT_GROUP && !a.cfg->stepwise && a.p->pid == a.p->tgid &&
+        a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
     regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
@@ -672,8 +676,8 @@ static __always_inline bool first_argument_is_self(struct task_struct *p)
  * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
  * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
  * how long the wait takes. Waits on other threads of the run are: a lock that one of them holds inside
- * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a step), the other threads at
- * exec and at a core dump.
+ * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a
+ * step), the other threads at exec and at a core dump.
  */
 static __always_inline bool kernel_wait(struct actor *a)
 {
@@ -887,7 +891,7 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     struct pct_run_state *st = state_of(slot);
     struct task_struct *p;
     struct pct_thread *next = NULL;
-    bool keep = prev != NULL, found = false;
+    bool keep = prev != NULL;
     __u64 held, expected, chosen;
     struct actor a;
 
@@ -932,9 +936,9 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         if (!prev_thread && scx_bpf_dsq_nr_queued(queue_of(slot)) == 1)
             st->lowest_ran = st->steps; /* all better ones are blocked */
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
-        found = scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0);
-        next = t;
-        if (!found) { /* it left the queue just now: look again */
+        if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0)) {
+            next = t;
+        } else { /* it left the queue just now: look again */
             __sync_val_compare_and_swap(&st->owner, chosen, expected);
             scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         }
@@ -944,11 +948,11 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         prev->scx.slice = SLICE_NS;
         next = prev_thread;
     }
-    if (cfg->stepwise && next && (found || keep)) {
+    if (cfg->stepwise && next) {
         a.t = next;
         go_on(&a);
     }
-    return found || keep;
+    return next != NULL;
 }
 
 OPS(dispatch)
