@@ -51,6 +51,7 @@ struct pct_thread {
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
     __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
+    __u64 hold_rank; /* what it wrote there */
     __u32 sign;      /* of no progress, enum pct_demotion, seen since its last arrival; 0: none */
     __u64 sign_count;
     /* Stepwise policies: where it is with pol.event, see policy.h. */

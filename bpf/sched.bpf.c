@@ -131,16 +131,17 @@ static __always_inline void hold(struct actor *a)
         hold->since_ns = bpf_ktime_get_ns();
         hold->lock = a->t->lock;
         a->t->hold = i + 1;
+        a->t->hold_rank = rank_of(a->t);
     }
 }
 
-/* A thread's priority is what it was: only executing threads' priorities change. */
+/* Unless the element is another thread's by now, the hold having been ended by somebody else. */
 static __always_inline void end_hold(struct actor *a)
 {
     __u32 i = a->t->hold - 1;
 
     if (i < PCT_MAX_HOLDS)
-        __sync_val_compare_and_swap(&a->st->holds[i].priority, rank_of(a->t), 0);
+        __sync_val_compare_and_swap(&a->st->holds[i].priority, a->t->hold_rank, 0);
     a->t->hold = 0;
 }
 
@@ -835,7 +836,7 @@ static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_
 }
 
 /* Stepwise policies: the owner has come to its next step; what does it compete with? */
-static __always_inline void arrive(struct actor *a)
+static __noinline void arrive(struct actor *a)
 {
     struct pct_policy_view view = {};
     struct pct_thread *t = a->t;
@@ -907,10 +908,6 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         carry_out_reaction(cfg, st, slot);
     a.cfg = cfg;
     a.st = st;
-    a.t = prev_thread;
-    a.p = prev;
-    if (prev_thread && prev_thread->arriving)
-        arrive(&a);
     held = best_held(st);
     if (prev_thread && rank_of(prev_thread) < held)
         keep = false;
@@ -925,13 +922,19 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
             break;
         keep = false;
         want = cpu_for(p, slot);
-        if (want != cpu || still_on_cpu(st, cpu)) {
+        if (want != cpu) {
             scx_bpf_kick_cpu(want, 0);
             break;
         }
         chosen = PCT_OWNER(t->index, cpu);
         if (__sync_val_compare_and_swap(&st->owner, expected, chosen) != expected)
             break;
+        /* only now can no other CPU let a thread start, run and begin to leave meanwhile */
+        if (still_on_cpu(st, cpu)) {
+            __sync_val_compare_and_swap(&st->owner, chosen, expected);
+            scx_bpf_kick_cpu(cpu, 0);
+            break;
+        }
         st->owner_priority = priority;
         if (!prev_thread && scx_bpf_dsq_nr_queued(queue_of(slot)) == 1)
             st->lowest_ran = st->steps; /* all better ones are blocked */
@@ -964,8 +967,11 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
 
     if (!last)
         return;
-    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) && owns(&a))
+    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) && owns(&a)) {
         prev_slot = a.t->slot;
+        if (a.t->arriving) /* now, since it may be another run's turn next */
+            arrive(&a);
+    }
     slot = *last;
     bpf_for(i, 0, nr_slots) {
         slot = slot + 1 < nr_slots ? slot + 1 : 0;
@@ -994,8 +1000,6 @@ void BPF_PROG(pct_running, struct task_struct *p)
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
     }
-    /* without owner: its attributes were changed while it was running */
-    __sync_val_compare_and_swap(&a.st->owner, 0, PCT_OWNER(a.t->index, cpu));
     if (!owns(&a)) {
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
