@@ -3,8 +3,8 @@
  * The independent witness of `--verify`: records the kernel's own scheduling decisions about tasks
  * of policy SCHED_EXT. Knows nothing of runs, priorities or the scheduler.
  *
- * All programs are called with interrupts off. In a place where it can be preempted, a program
- * would be skipped when the next thread gets there, and its half-written record would stop the
+ * All programs are called with interrupts or preemption off. In a place where it can be preempted,
+ * a program would be skipped when the next thread gets there, and its half-written record would stop the
  * reader for as long as the thread is starved.
  */
 #include "vmlinux.h"
@@ -152,6 +152,20 @@ int BPF_PROG(on_wakeup_new, struct task_struct* p) {
     r->parent_pid = creator->pid;
     r->controlled = watched(p);
     end(r);
+    return 0;
+}
+
+/* A classic tracepoint: the others leave preemption on here. */
+SEC("tp/sched/sched_process_exit")
+int on_exit(void* event) {
+    struct task_struct* p = bpf_get_current_task_btf();
+    struct pct_witness_record* r;
+
+    if (!watched(p))
+        return 0;
+    r = begin(p, PCT_WITNESS_EXIT);
+    if (r)
+        end(r);
     return 0;
 }
 

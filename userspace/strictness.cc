@@ -18,7 +18,8 @@
 // At
 //     that time interrupts are off on this CPU, so whatever the witness has recorded on this CPU
 //     lies before the decision.
-// T5. The next thread is not let onto a CPU before the one before has left its own.
+// T5. The next thread is not let onto a CPU before the one before has left its own, or has begun to
+//     exit.
 //
 // "Ready" is a thread that could execute if it had a CPU, whether it has one or not: from its
 // wake-up to the record of leaving the CPU to sleep, and not after it has begun to exit. Priorities
@@ -43,11 +44,9 @@
 //    and at demotions other than for spinning; such a demotion is due when the thread leaves the
 //    CPU. So a thread woken by an interrupt or from outside does take over at the next step.
 // D. A thread created in the run is in the log, with the right creator, and in sched_ext; in the
-// log
-//    or not, no other runs user code.
+//    log or not, no other runs user code.
 // E. The log is what the seed says: initial priorities, the priority after each step, steps
-// numbered
-//    without a gap, made by a thread that was on a CPU; each demotion below all before.
+//    numbered without a gap, made by a thread that was on a CPU; each demotion below all before.
 //
 // What it cannot see: user code that leaves no trace in registers and takes less than a timer tick;
 // which of two threads woken from outside, while nobody executed, came first; threads that the
@@ -328,6 +327,11 @@ private:
         case PCT_WITNESS_WAKE:
         case PCT_WITNESS_NEW:
             set_ready(moment.thread, moment.time_ns, record.cpu);
+            break;
+        case PCT_WITNESS_EXIT:
+            std::erase(running_, moment.thread);
+            set_not_ready(moment.thread);
+            states_[moment.thread].exiting = true;
             break;
         default:
             break;

@@ -13,6 +13,7 @@ enum pct_witness_type {
     PCT_WITNESS_OUT = 2,  /* it leaves the CPU */
     PCT_WITNESS_WAKE = 3, /* it has become ready; its scheduler has been told before */
     PCT_WITNESS_NEW = 4,  /* the same for a thread that has just been created */
+    PCT_WITNESS_EXIT = 5, /* it exits: from here on it executes no user code */
 };
 
 /*

@@ -328,6 +328,13 @@ TEST(Strictness, ExitingThreadNeedNotBePreferred) {
     expect_none(story);
 }
 
+TEST(Strictness, ExitingThreadMayStillBeOnItsCpu) {
+    Story story({2, 1});
+    story.in(0).run(0).create(1).step(0).record(0, PCT_WITNESS_EXIT).in(1, 1).run(1).exit(0);
+    story.step(1).exit(1);
+    expect_none(story);
+}
+
 TEST(Strictness, RunsAgainInsteadOfGivingWay) {
     Story story({1, 2});
     story.in(0).run(0).create(1).step(0).out(0).in(0).run(0).out(0).in(1).run(1).sleep(1);

@@ -15,12 +15,10 @@ std::vector<Animal> watched() {
     for (const Animal& one : zoo())
         if (long_tests() && !one.heavy())
             all.push_back(one);
-    // Among the long ones only: healthy_affinity. Threads that move each other to other CPUs overlap now
-    // and then on a busy machine, by a cause not yet found.
     if (all.empty())
         for (const char* name :
              {"atomicity_account_bug", "condvar_broadcast_bug", "deadlock_cycle3_bug", "exact3",
-              "futex_lock_ok", "healthy_cancel", "healthy_daemon",
+              "futex_lock_ok", "healthy_affinity", "healthy_cancel", "healthy_daemon",
               "healthy_epoll", "healthy_exec", "healthy_file_lock", "healthy_pshared",
               "healthy_signals", "healthy_sleepers", "healthy_spin_yield", "healthy_sync",
               "healthy_timed_waits", "pipe_interleave_bug"})
