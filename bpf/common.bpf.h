@@ -52,6 +52,8 @@ struct pct_thread {
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
     __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
     __u64 hold_rank; /* what it wrote there */
+    __u32 place;     /* parallel runs: its CPU's element of pct_run_state.places, from 1; 0: none */
+    __u64 sleep_until_ns; /* parallel runs: not to be let onto a CPU before; 0: at any time */
     __u32 sign;      /* of no progress, enum pct_demotion, seen since its last arrival; 0: none */
     __u64 sign_count;
     /* Stepwise policies: where it is with pol.event, see policy.h. */
@@ -163,6 +165,37 @@ static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 sl
         best = PCT_PRIO_MAX - p->scx.dsq_vtime;
     bpf_rcu_read_unlock();
     return best;
+}
+
+/* The highest priority of a thread on another CPU. Parallel runs only. */
+static __always_inline __u64 best_place(const struct pct_run_state *st, __u32 cpu)
+{
+    __u32 nr = scx_bpf_nr_cpu_ids(), i;
+    __u64 best = 0;
+
+    bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
+        const struct pct_place *place = &st->places[i & (PCT_MAX_CPUS - 1)];
+
+        if (i != cpu && place->thread && place->priority > best)
+            best = place->priority;
+    }
+    return best;
+}
+
+/*
+ * Must the executing thread give way to another one? In a parallel run those above the low set need not,
+ * and those in it do so for any higher one, as a thread of a serial run does.
+ */
+static __always_inline bool outranked(const struct pct_run_config *cfg,
+                                      const struct pct_run_state *st, const struct pct_thread *t)
+{
+    if (!cfg->parallel)
+        return rank_of(t) < best_other(st, t->slot);
+    if (t->sleep_until_ns || st->reaction)
+        return true;
+    return rank_of(t) <= st->policy.low &&
+           (rank_of(t) < best_other(st, t->slot) ||
+            rank_of(t) < best_place(st, bpf_get_smp_processor_id()));
 }
 
 #endif

@@ -12,14 +12,18 @@ char LICENSE[] SEC("license") = "GPL";
 static __always_inline int give_way(void)
 {
     struct task_struct *p = bpf_get_current_task_btf();
+    struct pct_run_config *cfg;
     struct pct_run_state *st;
     struct pct_thread *t;
 
     if (p->policy != SCHED_EXT)
         return 0;
     t = bpf_task_storage_get(&threads, p, NULL, 0);
-    st = t ? state_of(t->slot) : NULL;
-    if (st && (t->arriving || rank_of(t) < best_other(st, t->slot)))
+    if (!t)
+        return 0;
+    cfg = config_of(t->slot);
+    st = state_of(t->slot);
+    if (cfg && st && (t->arriving || outranked(cfg, st, t)))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     return 0;
 }

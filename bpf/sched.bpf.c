@@ -34,6 +34,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define TASK_NOLOAD 0x400
 #define TASK_FREEZABLE 0x2000
 #define PF_EXITING 0x4
+#define CLOCK_MONOTONIC 1
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
 #define AT_BASE 7
@@ -105,17 +106,33 @@ static __always_inline bool actor_of(struct task_struct *p, struct actor *a)
     return a->cfg && a->st && a->cfg->id == a->t->run;
 }
 
+static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s32 code, __u64 site);
+static s32 cpu_for(struct task_struct *p, __u32 slot);
+
+#include "parallel.bpf.h"
+
+/* May it execute? */
 static __always_inline bool owns(const struct actor *a)
 {
-    return (__u32)a->st->owner == a->t->index + 1;
+    return a->cfg->parallel ? a->t->place != 0 : (__u32)a->st->owner == a->t->index + 1;
 }
 
 static __always_inline void release(struct actor *a)
 {
     __u64 owner = a->st->owner;
 
-    if ((__u32)owner == a->t->index + 1)
+    if (a->cfg->parallel)
+        leave_place(a->st, a->t);
+    else if ((__u32)owner == a->t->index + 1)
         __sync_val_compare_and_swap(&a->st->owner, owner, 0);
+}
+
+static __always_inline void note_priority(struct actor *a)
+{
+    if (a->cfg->parallel)
+        place_of(a->st, a->t->place - 1)->priority = rank_of(a->t);
+    else
+        a->st->owner_priority = rank_of(a->t);
 }
 
 /* The lower threads stand still until this one is back in the queue. */
@@ -206,13 +223,12 @@ __weak int policy_appear(struct pct_policy_config *cfg __arg_nonnull,
     return 0;
 }
 
-__weak int policy_arrive(struct pct_policy_config *cfg __arg_nonnull,
+__weak __u64 policy_arrive(struct pct_policy_config *cfg __arg_nonnull,
                          struct pct_policy_run *run __arg_nonnull,
                          struct pct_policy_thread *th __arg_nonnull,
                          struct pct_policy_view *view __arg_nonnull)
 {
-    pct_policy_arrive(cfg, run, th, view);
-    return 0;
+    return pct_policy_arrive(cfg, run, th, view);
 }
 
 __weak int policy_select(struct pct_policy_config *cfg __arg_nonnull,
@@ -289,7 +305,7 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
 
     t->pol.priority = pct_demoted_priority(++a->st->demote_floor);
     if (owns(a))
-        a->st->owner_priority = rank_of(t);
+        note_priority(a);
     a->st->demotions[why & 7]++;
     t->yield_count = 0;
     t->poll_count = 0;
@@ -304,12 +320,26 @@ static __always_inline bool stuck(struct actor *a, enum pct_demotion sign, __u64
     return pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count);
 }
 
+/* Somebody waits for a thread below this one, it seems. */
+static __always_inline void intervene(struct actor *a, enum pct_demotion sign)
+{
+    if (!a->cfg->parallel) {
+        demote(a, sign);
+        return;
+    }
+    a->st->demotions[sign & 7]++;
+    a->st->policy.bumps++;
+    a->st->reaction = PCT_REACT_BUMP;
+}
+
 static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
 {
     struct pct_thread *t = a->t;
     enum pct_demotion sign = 0;
     __u64 count = 0;
 
+    if (a->cfg->parallel && !a->st->policy.low)
+        return; /* they all execute */
     if (traits & PCT_POINT_YIELD) {
         sign = PCT_DEMOTE_YIELD;
         count = ++t->yield_count;
@@ -327,11 +357,11 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
         return;
     }
     if (sign && stuck(a, sign, count))
-        demote(a, sign);
+        intervene(a, sign);
     else if (stuck(a, PCT_DEMOTE_LOOP, ++t->loop_count))
-        demote(a, PCT_DEMOTE_LOOP);
+        intervene(a, PCT_DEMOTE_LOOP);
     else if (stuck(a, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran))
-        demote(a, PCT_DEMOTE_STARVE);
+        intervene(a, PCT_DEMOTE_STARVE);
 }
 
 /*
@@ -344,7 +374,10 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     struct pct_run_state *st = a->st;
     struct pct_thread *t = a->t;
     struct pct_policy_view view = {};
+    __u64 sleep_ns;
 
+    if (a->cfg->parallel)
+        lock_hooks(st);
     st->steps++;
     t->cpu_mark = a->p->se.sum_exec_runtime;
     if (a->cfg->stepwise) {
@@ -355,11 +388,17 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     } else {
         view.enabled = st->runnable;
         st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
-        policy_arrive(&a->cfg->policy, &st->policy, &t->pol, &view);
-        st->owner_priority = rank_of(t);
+        if (a->cfg->parallel)
+            policy_executed(&a->cfg->policy, &st->policy, &t->pol);
+        sleep_ns = policy_arrive(&a->cfg->policy, &st->policy, &t->pol, &view);
+        if (sleep_ns)
+            t->sleep_until_ns = bpf_ktime_get_ns() + sleep_ns;
+        note_priority(a);
     }
     if (a->cfg->trace)
         report(a, PCT_EVENT_STEP, kind, 0, site);
+    if (a->cfg->parallel)
+        unlock_hooks(st);
 }
 
 /*
@@ -718,7 +757,7 @@ s32 BPF_PROG(pct_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
 {
     struct actor a;
 
-    return actor_of(p, &a) ? cpu_for(p, a.t->slot) : prev_cpu;
+    return actor_of(p, &a) && !a.cfg->parallel ? cpu_for(p, a.t->slot) : prev_cpu;
 }
 
 OPS(enqueue)
@@ -733,13 +772,20 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
         scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SLICE_NS, enq_flags);
         return;
     }
-    release(&a); /* it was chosen, but lost its CPU before it ran */
+    if (!a.cfg->parallel)
+        release(&a); /* it was chosen, but lost its CPU before it ran */
     refreshed = a.t->refresh;
     a.t->refresh = 0;
     scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
-                             PCT_PRIO_MAX - rank_of(a.t), enq_flags);
+                             a.cfg->parallel ? parallel_key(a.st, a.t)
+                                             : PCT_PRIO_MAX - rank_of(a.t), enq_flags);
     end_hold(&a);
     end_holds_for_lock(&a);
+    if (a.cfg->parallel) { /* it is never out of sight of the low set's threads */
+        release(&a);
+        call_cpus(a.st, p, a.t);
+        return;
+    }
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into
@@ -898,6 +944,11 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
 
     if (!cfg || !st || !cfg->id || !prev_thread != !prev)
         return false;
+    if (cfg->parallel) {
+        if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
+            return true;
+        return dispatch_parallel(cpu, slot, prev);
+    }
     expected = prev_thread ? PCT_OWNER(prev_thread->index, cpu) : 0;
     if (st->owner != expected)
         return false;
@@ -984,7 +1035,7 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
 
 static __always_inline void yield_to_better(struct actor *a)
 {
-    if (rank_of(a->t) < best_other(a->st, a->t->slot))
+    if (outranked(a->cfg, a->st, a->t))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
@@ -1004,7 +1055,7 @@ void BPF_PROG(pct_running, struct task_struct *p)
         scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
         return;
     }
-    a.st->owner_priority = rank_of(a.t);
+    note_priority(&a);
     if (a.st->last_pid != p->pid)
         a.st->switches++;
     a.st->last_pid = p->pid;
@@ -1032,7 +1083,8 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         a.t->blocked = 1;
         policy_block(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }
-    release(&a);
+    if (!runnable || !a.cfg->parallel)
+        release(&a);
 }
 
 OPS(runnable)
@@ -1084,10 +1136,10 @@ void BPF_PROG(pct_tick, struct task_struct *p)
         a.st->last_refresh_ns = now;
         return;
     }
-    if (a.cfg->spin_limit_ns && a.st->started &&
+    if (a.cfg->spin_limit_ns && a.st->started && (!a.cfg->parallel || a.st->policy.low) &&
         p->se.sum_exec_runtime - a.t->cpu_mark > a.cfg->spin_limit_ns) {
         a.t->cpu_mark = p->se.sum_exec_runtime;
-        demote(&a, PCT_DEMOTE_SPIN);
+        intervene(&a, PCT_DEMOTE_SPIN);
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     }
     if (now - a.st->last_refresh_ns > REFRESH_NS)
@@ -1128,7 +1180,15 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     a.t->pol.identity = pct_child_identity(parent.t->pol.identity, a.t->ordinal);
     a.t->loader_start = parent.t->loader_start;
     a.t->loader_end = parent.t->loader_end;
-    policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    if (a.cfg->parallel) {
+        bpf_preempt_disable();
+        lock_hooks(a.st);
+        policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
+        unlock_hooks(a.st);
+        bpf_preempt_enable();
+    } else {
+        policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    }
     report(&a, PCT_EVENT_THREAD, 0, 0, 0);
     return 0;
 }
@@ -1260,9 +1320,14 @@ s32 BPF_PROG(pct_init)
     s32 err;
 
     bpf_for(i, 0, nr_slots) {
+        struct sleepers *s = bpf_map_lookup_elem(&sleepers, &i);
+
         err = scx_bpf_create_dsq(queue_of(i), -1);
         if (err)
             return err;
+        if (!s || bpf_timer_init(&s->timer, &sleepers, CLOCK_MONOTONIC) ||
+            bpf_timer_set_callback(&s->timer, end_of_sleep))
+            return -ENOMEM;
     }
     return 0;
 }

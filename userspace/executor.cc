@@ -238,6 +238,7 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.home_cpu = cpus_[slot % cpus_.size()];
     config.policy = policy_config(*find_policy(options_.policy), plan.seed, options_.depth);
     config.stepwise = is_stepwise(config.policy);
+    config.parallel = is_parallel(config.policy);
     return config;
 }
 

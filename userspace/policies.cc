@@ -14,6 +14,8 @@ namespace {
 constexpr unsigned kStrideMax = 20;
 constexpr unsigned kRadius = 10;
 constexpr unsigned kYieldsPerReset = 1000;
+constexpr unsigned kSleepOneIn = 50;
+constexpr std::uint64_t kSleepNs = 1'000'000;
 
 constexpr PolicyInfo all[] = {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
@@ -26,15 +28,7 @@ constexpr PolicyInfo all[] = {
 } // namespace
 
 std::span<const PolicyInfo> known_policies() {
-    // The scheduler executes one thread of a run at a time.
-    static const auto serial = [] {
-        std::vector<PolicyInfo> policies;
-        std::copy_if(
-            std::begin(all), std::end(all), std::back_inserter(policies),
-            [](const PolicyInfo& policy) { return policy.enforcement == PCT_ENFORCE_SERIAL; });
-        return policies;
-    }();
-    return serial;
+    return all;
 }
 
 const PolicyInfo* find_policy(std::string_view name) {
@@ -51,6 +45,8 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
     config.options = PCT_OPTION_READ_ONLY;
     config.stride_max = kStrideMax;
     config.yields_per_reset = kYieldsPerReset;
+    config.sleep_one_in = kSleepOneIn;
+    config.sleep_ns = kSleepNs;
     for (unsigned i = 1; seed.k > 0 && i < depth; ++i) {
         auto& point = config.change_points[config.nr_change_points++];
         if (policy.id == PCT_POLICY_RPRO)
@@ -65,8 +61,13 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
     return config;
 }
 
+bool is_parallel(const pct_policy_config& config) {
+    return pct_policy_enforcement(&config) != PCT_ENFORCE_SERIAL;
+}
+
 bool is_stepwise(const pct_policy_config& config) {
-    return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO;
+    return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO &&
+           !is_parallel(config);
 }
 
 // RPro's own bound needs the distance of a bug's events, which nobody knows.

@@ -31,6 +31,9 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
 // Decisions are made only when every enabled thread has arrived at a step (policies/policy.h).
 bool is_stepwise(const pct_policy_config& config);
 
+// Several threads of a run execute at a time.
+bool is_parallel(const pct_policy_config& config);
+
 // The bound of PCT's Theorem 9 holds for it.
 bool has_bound(std::string_view policy);
 

@@ -96,7 +96,10 @@ class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
         : config_(policy_config(*find_policy(input.policy), input.seed, input.depth)),
-          stepwise_(is_stepwise(config_)), history_(read_history(input.log, input.records)) {}
+          parallel_(is_parallel(config_)),
+          unranked_(is_stepwise(config_) ||
+                    pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
+          history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {
         for (const std::string& flaw : history_.flaws)
@@ -163,7 +166,7 @@ private:
                 i == 0 ? PCT_ROOT_IDENTITY
                        : pct_child_identity(states_[event.parent].identity, event.ordinal);
             state.priority =
-                stepwise_ ? event.priority : pct_initial_priority(config_.seed, state.identity);
+                unranked_ ? event.priority : pct_initial_priority(config_.seed, state.identity);
             if (event.identity != state.identity || event.priority != state.priority)
                 violation(
                     fmt::format("{} has identity {:x} and initial priority {} by the log, {:x} "
@@ -228,9 +231,9 @@ private:
     }
 
     bool went_on(std::size_t thread, std::uint64_t time_ns, std::string_view how) {
-        if (stepwise_)
-            return false;
         const Comparison& last = states_[thread].last;
+        if (unranked_ || (parallel_ && last.priority > low_))
+            return false;
         const std::size_t other = ready_above(last.priority, thread, [&](const ThreadState& state) {
             return state.ready_since_ns < last.time_ns;
         });
@@ -248,6 +251,9 @@ private:
 
     void on_event(const History::Moment& moment) {
         switch (moment.event->type) {
+        case PCT_EVENT_THREAD:
+            low_ = std::min<std::uint64_t>(low_, moment.event->priority);
+            break;
         case PCT_EVENT_STEP:
             on_step(moment);
             break;
@@ -285,7 +291,7 @@ private:
 
         went_on(moment.thread, moment.time_ns, fmt::format("made step {}", event.step));
 
-        if (stepwise_)
+        if (unranked_)
             return;
         std::vector<std::uint64_t> expected = changes_at(event.step);
         if (expected.empty())
@@ -301,6 +307,10 @@ private:
     void on_demotion(const History::Moment& moment) {
         const pct_event& event = *moment.event;
         ThreadState& state = states_[moment.thread];
+        if (parallel_ && event.priority == PCT_PRIO_MAX) { // for one step
+            state.last = {};
+            return;
+        }
         if (event.priority == 0 || event.priority >= lowest_demotion_)
             violation(fmt::format("{} {} was demoted to {}, which is not below all before ({})",
                                   at(moment.time_ns), thread_name(moment.thread), event.priority,
@@ -359,12 +369,12 @@ private:
             return;
         }
 
-        if (!running_.empty())
+        if (!running_.empty() && !parallel_)
             violation(fmt::format("{} {} got CPU {} and ran user code while {} was running",
                                   at(moment.time_ns), thread_name(thread), moment.record->cpu,
                                   thread_name(running_.back())));
         else if (!went_on(thread, moment.time_ns, "ran user code again") &&
-                 thread != last_thread_ && !stepwise_)
+                 thread != last_thread_ && !unranked_ && !parallel_)
             check_choice(moment);
         running_.push_back(thread);
         last_thread_ = thread;
@@ -412,7 +422,8 @@ private:
     }
 
     const pct_policy_config config_;
-    const bool stepwise_;
+    const bool parallel_; // rules A and B do not hold, rule C for the low set only
+    const bool unranked_; // D and the numbers of the steps only
     const History history_;
     StrictnessReport report_;
 
@@ -425,6 +436,7 @@ private:
     std::uint32_t decided_on_ = 0;       // and the CPU it is from
     std::uint64_t last_step_ = 0;
     std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
+    std::uint64_t low_ = PCT_PRIO_MAX; // upper end of the low set, which is that of ppct.h
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #define PCT_MAX_RUNS 64 /* slots, the largest --jobs */
 #define PCT_MAX_HOLDS 4 /* threads of a run out of reach at the same time */
+#define PCT_MAX_CPUS 256 /* on which threads of a run execute in parallel */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -23,6 +24,8 @@ struct pct_run_config {
     __u32 trace;         /* 1: report every step and priority change as an event */
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
     __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
+    __u32 parallel;      /* the policy's enforcement is not SERIAL: several threads may execute */
+    __u32 unused;
     struct pct_policy_config policy;
 };
 
@@ -34,6 +37,12 @@ struct pct_hold {
     __u64 priority; /* of the thread; 0: free */
     __u64 since_ns;
     __u64 lock; /* the kernel's lock that it waits for; 0: something else */
+};
+
+/* The thread let onto a CPU in a parallel run. */
+struct pct_place {
+    __u64 priority;
+    __u64 thread; /* its index + 1; 0: none */
 };
 
 /* Written by the scheduler; read by the controller at any time. */
@@ -61,8 +70,12 @@ struct pct_run_state {
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
+    __u32 lock;            /* parallel runs: somebody is in a hook of the policy */
+    __u32 unused;
+    __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to; /* the event executed that caused the reaction */
+    struct pct_place places[PCT_MAX_CPUS]; /* parallel runs, by CPU */
 };
 
 /*
