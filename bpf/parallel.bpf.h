@@ -5,8 +5,9 @@
  *
  * The queue of such a run has the threads above the low set in the order of their coming, then those in
  * it by priority. A thread let onto a CPU has that CPU's place in pct_run_state.places from its choice
- * in dispatch_parallel() until it leaves the CPU, so that all enabled threads are in the queue, in a
- * place, or held for.
+ * in dispatch_parallel() until it blocks, has another place, or another thread has that one. So all
+ * enabled threads can be seen at any time in the queue, in a place or among the holds, by threads of the
+ * low set on other CPUs: the kernel puts a thread into the queue only when ops.enqueue has returned.
  */
 #ifndef PCTCTL_PARALLEL_BPF_H
 #define PCTCTL_PARALLEL_BPF_H
@@ -57,6 +58,11 @@ static __always_inline void leave_place(struct pct_run_state *st, struct pct_thr
     t->place = 0;
 }
 
+static __always_inline bool in_place(struct pct_run_state *st, const struct pct_thread *t)
+{
+    return t->place && place_of(st, t->place - 1)->thread == t->index + 1;
+}
+
 static __always_inline bool in_low_set(const struct pct_run_state *st, const struct pct_thread *t)
 {
     return rank_of(t) <= st->policy.low;
@@ -81,7 +87,8 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
     bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
         struct pct_place *place = place_of(st, i);
 
-        if (place->thread && place->priority <= st->policy.low && place->priority < rank_of(t))
+        if (place->thread && place->executing && place->priority <= st->policy.low &&
+            place->priority < rank_of(t))
             scx_bpf_kick_cpu(i, SCX_KICK_PREEMPT);
     }
 }
@@ -90,6 +97,7 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
 static __noinline int carry_out_bump(struct pct_run_config *cfg, struct pct_run_state *st, __u32 slot)
 {
     __u64 queue = queue_of(slot), best = 0;
+    struct actor a = {.cfg = cfg, .st = st};
     struct task_struct *p;
 
     if (!cfg || !st)
@@ -112,11 +120,11 @@ static __noinline int carry_out_bump(struct pct_run_config *cfg, struct pct_run_
             pct_policy_bump_key(&cfg->policy, &st->policy, &t->pol) != best)
             continue;
         pct_policy_bump(&t->pol);
-        if (cfg->trace) {
-            struct actor a = {.p = p, .t = t, .cfg = cfg, .st = st};
-
+        a.p = p;
+        a.t = t;
+        end_hold(&a);
+        if (cfg->trace)
             report(&a, PCT_EVENT_PRIORITY, 0, 0, 0);
-        }
         scx_bpf_dsq_move_set_vtime(THIS_ITERATOR, parallel_key(st, t));
         scx_bpf_dsq_move_vtime(THIS_ITERATOR, p, queue, 0);
         break;
@@ -134,10 +142,21 @@ static __always_inline bool may_use(struct task_struct *p, s32 cpu)
     return bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
-/* Is there a thread above the one of this rank, or another one of the low set, on some other CPU? */
-static __always_inline bool low_set_waits(struct pct_run_state *st, s32 cpu, __u64 rank)
+/* Is a thread above this one of the low set enabled elsewhere, or does another one of that execute? */
+static __always_inline bool has_to_wait(struct pct_run_state *st, struct pct_thread *t, __u32 cpu)
 {
-    return best_place(st, cpu) || best_held(st) > rank;
+    __u32 nr = scx_bpf_nr_cpu_ids(), i;
+
+    if (best_held(st) > rank_of(t))
+        return true;
+    bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
+        struct pct_place *place = place_of(st, i);
+
+        if (i != cpu && place->thread && place->thread != t->index + 1 &&
+            (place->executing || place->priority > rank_of(t)))
+            return true;
+    }
+    return false;
 }
 
 static __always_inline void set_place(struct pct_run_state *st, struct pct_thread *t, s32 cpu)
@@ -146,6 +165,7 @@ static __always_inline void set_place(struct pct_run_state *st, struct pct_threa
 
     place->priority = t ? rank_of(t) : 0;
     place->thread = t ? t->index + 1 : 0;
+    place->executing = t != NULL;
 }
 
 /* Let a thread onto this CPU in place of prev. False: it is of the low set and has to wait. */
@@ -157,7 +177,7 @@ static __always_inline bool take_place(struct pct_run_state *st, struct pct_thre
     lock_hooks(st);
     set_place(st, t, cpu);
     if (in_low_set(st, t)) {
-        taken = !low_set_waits(st, cpu, rank_of(t));
+        taken = !has_to_wait(st, t, cpu);
         if (taken)
             st->lowest_ran = st->steps;
         else
@@ -194,6 +214,7 @@ __noinline int dispatch_parallel(s32 cpu, __u32 slot,
     __u64 now = bpf_ktime_get_ns(), wait = ~0ULL;
     struct task_struct *p;
     bool chosen = false, passed = false;
+    struct actor a = {.cfg = cfg, .st = st};
 
     if (!cfg || !st || !cfg->id || !prev_thread != !prev || cpu < 0 || cpu >= PCT_MAX_CPUS)
         return false;
@@ -218,10 +239,14 @@ __noinline int dispatch_parallel(s32 cpu, __u32 slot,
         }
         if (!take_place(st, t, prev_thread, cpu))
             break;
+        a.t = t;
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
         if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0)) {
+            if (t->place != (__u32)cpu + 1)
+                leave_place(st, t);
             t->place = cpu + 1;
             t->sleep_until_ns = 0;
+            end_hold(&a);
             chosen = true;
         } else { /* it left the queue just now: look again */
             set_place(st, prev_thread, cpu);

@@ -107,6 +107,7 @@ static __always_inline bool actor_of(struct task_struct *p, struct actor *a)
 }
 
 static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s32 code, __u64 site);
+static __always_inline void end_hold(struct actor *a);
 static s32 cpu_for(struct task_struct *p, __u32 slot);
 
 #include "parallel.bpf.h"
@@ -114,7 +115,7 @@ static s32 cpu_for(struct task_struct *p, __u32 slot);
 /* May it execute? */
 static __always_inline bool owns(const struct actor *a)
 {
-    return a->cfg->parallel ? a->t->place != 0 : (__u32)a->st->owner == a->t->index + 1;
+    return a->cfg->parallel ? in_place(a->st, a->t) : (__u32)a->st->owner == a->t->index + 1;
 }
 
 static __always_inline void release(struct actor *a)
@@ -779,13 +780,14 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
     scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
                              a.cfg->parallel ? parallel_key(a.st, a.t)
                                              : PCT_PRIO_MAX - rank_of(a.t), enq_flags);
-    end_hold(&a);
     end_holds_for_lock(&a);
-    if (a.cfg->parallel) { /* it is never out of sight of the low set's threads */
-        release(&a);
+    if (a.cfg->parallel) {
+        if (owns(&a))
+            place_of(a.st, a.t->place - 1)->executing = 0;
         call_cpus(a.st, p, a.t);
         return;
     }
+    end_hold(&a);
 
     /*
      * The kick is carried out after the insertion. An owner on another CPU may be about to look into

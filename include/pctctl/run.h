@@ -39,10 +39,11 @@ struct pct_hold {
     __u64 lock; /* the kernel's lock that it waits for; 0: something else */
 };
 
-/* The thread let onto a CPU in a parallel run. */
+/* The enabled thread that a parallel run has let onto a CPU last. */
 struct pct_place {
     __u64 priority;
-    __u64 thread; /* its index + 1; 0: none */
+    __u64 thread;    /* its index + 1; 0: none */
+    __u64 executing; /* 0: it is back in the queue */
 };
 
 /* Written by the scheduler; read by the controller at any time. */
