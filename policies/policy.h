@@ -125,7 +125,7 @@ struct pct_policy_view {
 enum pct_reaction {
     PCT_REACT_NONE = 0,
     PCT_REACT_CONFLICTS = 1, /* `disturbed`: all that wait at a step in conflict with th->event */
-    PCT_REACT_ALL = 2,       /* `disturbed`: all that wait at a step; perhaps the acting one too */
+    PCT_REACT_ALL = 2,       /* `disturbed`: all that wait at a step, the acting one too if it does */
     PCT_REACT_DEMOTE = 3,    /* the acting thread goes below all others: pct_demoted_priority() */
     PCT_REACT_BUMP = 4,      /* pct_policy_bump() for one waiting thread, see ppct.h */
 };
