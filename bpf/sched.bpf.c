@@ -1150,6 +1150,7 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     a.t->parent = parent.t->index;
     a.t->ordinal = ++parent.t->children;
     a.t->pol.identity = pct_child_identity(parent.t->pol.identity, a.t->ordinal);
+    a.t->pol.priority = parent.t->pol.priority;
     a.t->loader_start = parent.t->loader_start;
     a.t->loader_end = parent.t->loader_end;
     policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
