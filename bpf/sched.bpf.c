@@ -854,32 +854,56 @@ static bool refresh_run(struct pct_run_state *st, __u32 slot)
     return moved;
 }
 
-/* Waiting threads learn of what has happened to the object of their step, and change their places. */
+static __always_inline bool waits_at_step(const struct pct_thread *t)
+{
+    return t->arrived && !t->selected && !t->arriving;
+}
+
+static __always_inline void disturbed(struct pct_run_config *cfg, struct pct_run_state *st,
+                                      struct pct_thread *t, __u32 reaction)
+{
+    policy_disturbed(&cfg->policy, &st->policy, &t->pol,
+                     reaction == PCT_REACT_ALL ? NULL : &st->reacting_to);
+}
+
+/*
+ * Waiting threads learn of what has happened to the object of their step, and change their places.
+ * `leaving`, if not null, waits too, but is still on the CPU: it comes into the queue, with the priority
+ * it gets here, when it has left that.
+ */
 static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_run_state *st,
-                                         __u32 slot)
+                                         __u32 slot, struct pct_thread *leaving)
 {
     __u64 queue = queue_of(slot);
     struct task_struct *p;
+    bool pending = false;
     __u32 reaction;
 
     if (!cfg || !st)
         return 0;
     reaction = st->reaction;
     st->reaction = PCT_REACT_NONE;
+    if (leaving)
+        pending = waits_at_step(leaving);
     bpf_for_each(scx_dsq, p, queue, 0) {
         struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 before;
 
-        if (!t || !t->arrived || t->selected || t->arriving)
+        if (!t || !waits_at_step(t))
             continue;
         before = t->pol.priority;
-        policy_disturbed(&cfg->policy, &st->policy, &t->pol,
-                         reaction == PCT_REACT_ALL ? NULL : &st->reacting_to);
+        if (pending && leaving && leaving->pol.priority > before) { /* from the highest to the lowest */
+            disturbed(cfg, st, leaving, reaction);
+            pending = false;
+        }
+        disturbed(cfg, st, t, reaction);
         if (t->pol.priority == before)
             continue;
         scx_bpf_dsq_move_set_vtime(THIS_ITERATOR, PCT_PRIO_MAX - rank_of(t));
         scx_bpf_dsq_move_vtime(THIS_ITERATOR, p, queue, 0);
     }
+    if (pending && leaving)
+        disturbed(cfg, st, leaving, reaction);
     return 0;
 }
 
@@ -892,7 +916,7 @@ static __noinline void arrive(struct actor *a)
 
     executed(a);
     if (a->st->reaction)
-        carry_out_reaction(a->cfg, a->st, t->slot);
+        carry_out_reaction(a->cfg, a->st, t->slot, NULL);
     t->pol.event = t->next;
     t->arriving = 0;
     t->arrived = 1;
@@ -907,13 +931,13 @@ static __noinline void arrive(struct actor *a)
         if (a->st->reaction || t->pol.priority != before)
             a->st->demotions[t->sign & 7]++;
         if (a->st->reaction)
-            carry_out_reaction(a->cfg, a->st, t->slot);
+            carry_out_reaction(a->cfg, a->st, t->slot, t);
         t->sign = 0;
     }
 }
 
-/* Stepwise policies: the thread goes on and executes its step. */
-static __always_inline void go_on(struct actor *a)
+/* Stepwise policies: the thread goes on and executes its step. `leaving` loses the CPU to it, or null. */
+static __always_inline void go_on(struct actor *a, struct pct_thread *leaving)
 {
     if (!a->t->arrived || a->t->selected)
         return;
@@ -925,7 +949,7 @@ static __always_inline void go_on(struct actor *a)
     note_reaction(a, policy_select(&a->cfg->policy, &a->st->policy, &a->t->pol));
     a->st->owner_priority = rank_of(a->t);
     if (a->st->reaction)
-        carry_out_reaction(a->cfg, a->st, a->t->slot);
+        carry_out_reaction(a->cfg, a->st, a->t->slot, leaving);
 }
 
 /*
@@ -958,7 +982,7 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
         return true;
 
     if (cfg->stepwise && st->reaction)
-        carry_out_reaction(cfg, st, slot);
+        carry_out_reaction(cfg, st, slot, prev_thread);
     a.cfg = cfg;
     a.st = st;
     held = best_held(st);
@@ -1006,7 +1030,7 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     }
     if (cfg->stepwise && next) {
         a.t = next;
-        go_on(&a);
+        go_on(&a, next == prev_thread ? NULL : prev_thread);
     }
     return next != NULL;
 }
@@ -1180,6 +1204,7 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     a.t->parent = parent.t->index;
     a.t->ordinal = ++parent.t->children;
     a.t->pol.identity = pct_child_identity(parent.t->pol.identity, a.t->ordinal);
+    a.t->pol.priority = parent.t->pol.priority;
     a.t->loader_start = parent.t->loader_start;
     a.t->loader_end = parent.t->loader_end;
     if (a.cfg->parallel) {

@@ -17,7 +17,7 @@ static inline enum pct_enforcement pct_policy_enforcement(const struct pct_polic
     return PCT_ENFORCE_FREE;
 }
 
-/* A thread appears; the mechanism has set th->identity and zeroed the rest. */
+/* A thread appears; see struct pct_policy_thread for what is set. */
 static inline void pct_policy_appear(const struct pct_policy_config *cfg,
                                      struct pct_policy_run *run, struct pct_policy_thread *th)
 {

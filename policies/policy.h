@@ -24,8 +24,8 @@
  *
  *   In stepwise policies, which are all serial ones but pct and rpro, a thread has PCT_PRIO_RUNNING
  *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
- *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING and reaches its first step
- *   even before its creator goes on.
+ *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its
+ * first step even before its creator goes on.
  * - The hooks of one run are never executed at the same time.
  * - `select`, `executed` and `stuck` may ask for priorities of threads that wait at their step to
  *   change (enum pct_reaction). The mechanism then calls `disturbed` for each thread concerned,
@@ -42,9 +42,12 @@
 #include "pctctl/priority.h"
 #include "pctctl/random.h"
 
-/* Of a new thread until it arrives at a step; of the selected one until it arrives or blocks. */
-#define PCT_PRIO_ARRIVING PCT_PRIO_MAX
-#define PCT_PRIO_RUNNING (PCT_PRIO_MAX - 1)
+/*
+ * Of a new thread until it arrives at a step, and more if its creator has not arrived at one
+ * either; of the selected one until it arrives or blocks.
+ */
+#define PCT_PRIO_ARRIVING (PCT_PRIO_MAX - 0xffff)
+#define PCT_PRIO_RUNNING (PCT_PRIO_ARRIVING - 1)
 
 #define PCT_MAX_STRIDES 64 /* threads with a stride of their own */
 #define PCT_LOCKS_KEPT 32  /* locks a thread is remembered to have held, a power of two */
@@ -99,8 +102,8 @@ struct pct_policy_run {
     struct pct_pending batch[PCT_MAX_BATCH];
 };
 
-/* Zeroed when the thread appears, but for its identity; written by the hooks and, event and
- * identity, by the mechanism. */
+/* Zeroed when the thread appears, but for its identity and, in `priority`, its creator's priority;
+ * written by the hooks and, event and identity, by the mechanism. */
 struct pct_policy_thread {
     __u64 identity;
     __u64 priority;
@@ -125,7 +128,7 @@ struct pct_policy_view {
 enum pct_reaction {
     PCT_REACT_NONE = 0,
     PCT_REACT_CONFLICTS = 1, /* `disturbed`: all that wait at a step in conflict with th->event */
-    PCT_REACT_ALL = 2,       /* `disturbed`: all that wait at a step; perhaps the acting one too */
+    PCT_REACT_ALL = 2,       /* `disturbed`: all that wait at a step, the acting one as well */
     PCT_REACT_DEMOTE = 3,    /* the acting thread goes below all others: pct_demoted_priority() */
     PCT_REACT_BUMP = 4,      /* pct_policy_bump() for one waiting thread, see ppct.h */
 };
@@ -208,7 +211,10 @@ static inline void pct_stepwise_appear(const struct pct_policy_config *cfg,
                                        struct pct_policy_run *run, struct pct_policy_thread *th)
 {
     pct_policy_nothing(cfg, run, th);
-    th->priority = PCT_PRIO_ARRIVING;
+    if (th->priority < PCT_PRIO_ARRIVING)
+        th->priority = PCT_PRIO_ARRIVING;
+    else if (th->priority < PCT_PRIO_MAX)
+        th->priority++;
 }
 
 static inline enum pct_reaction pct_stepwise_select(const struct pct_policy_config *cfg,
