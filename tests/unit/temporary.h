@@ -15,7 +15,7 @@ namespace pctctl::test {
 class TemporaryDirectory {
 public:
     TemporaryDirectory() {
-        std::string name = std::filesystem::temp_directory_path() / "pctctl-test.XXXXXX";
+        std::string name = std::filesystem::temp_directory_path() / "unit-test.XXXXXX";
         if (!::mkdtemp(name.data()))
             throw std::runtime_error("mkdtemp");
         path_ = name;

@@ -50,6 +50,51 @@ INSTANTIATE_TEST_SUITE_P(Stepwise, Policy,
                          });
 INSTANTIATE_TEST_SUITE_P(OfPctsKind, Policy, testing::Values("rpro"));
 
+// Two that only end because all threads get to execute.
+class Parallel : public testing::TestWithParam<const char*> {};
+
+TEST_P(Parallel, ThreadsExecuteBesideEachOther) {
+    for (const char* program : {"zoo/healthy_spin_flag", "zoo/healthy_spin_atomic"}) {
+        const Call call =
+            pctctl({"--policy", GetParam(), "--verify", "--seed", "5", "--runs", "10",
+                    "--keep-going", "--spin-limit", "0", "--timeout", "20", "--", built(program)},
+                   std::chrono::seconds(240));
+        ASSERT_TRUE(call.reported) << call;
+        EXPECT_EQ(0, call.status) << call;
+        EXPECT_EQ(10U, call.summary.runs_done) << call;
+        EXPECT_EQ(0U, call.summary.failures) << call;
+        EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Free, Parallel, testing::Values("none", "random-sleep"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::erase(name, '-');
+                             return name;
+                         });
+
+// The seeds' permutations decide which of two threads goes first, whatever executes beside them: PPCT
+// finds in the same runs what PCT finds.
+TEST(Ppct, FindsWhatPctFinds) {
+    const auto failing = [](const char* policy) {
+        const Call call = pctctl({"--policy", policy, "--verify", "--seed", "9", "--runs", "60",
+                                  "--keep-going", "--depth", "1", "--", built("zoo/rate_d1_four")},
+                                 std::chrono::seconds(240));
+        EXPECT_TRUE(call.reported) << call;
+        EXPECT_EQ(60U, call.summary.runs_done) << call;
+        EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
+        std::vector<std::string> seeds;
+        for (const RunResult& run : call.summary.results)
+            if (run.outcome != "pass")
+                seeds.push_back(run.seed);
+        return seeds;
+    };
+    const std::vector<std::string> with_pct = failing("pct");
+    EXPECT_GT(with_pct.size(), 0U);
+    EXPECT_EQ(with_pct, failing("ppct"));
+}
+
 struct Figure {
     const char* policy;
     double probability;

@@ -7,7 +7,7 @@
 set -u
 root=$(cd -- "$(dirname -- "$0")/../.." && pwd -P)
 run=$root/vm/run
-work=$(mktemp -d "${TMPDIR:-/tmp}/pctctl-test.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/tmp}/host-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
