@@ -122,6 +122,8 @@ vm_test(exact 900 1200)
 vm_test(determinism 1800 28800)
 vm_test(witness 1800 7200)
 vm_test(policies 1800 14400)
+vm_test(model 1800 14400)
+target_link_libraries(vm_model_test PRIVATE model pctctl_core)
 vm_test(containment 600 1800)
 # It looks for files left in /tmp, where it also sees those of the host's tests.
 set_tests_properties(vm.containment vm_long.containment PROPERTIES RUN_SERIAL ON)

@@ -8,8 +8,9 @@
  * Deviations:
  * - The thread competes again as soon as one other thread was chosen; the paper does not say how
  *   long the pause is. All choices are uniform.
- * - A thread is remembered to have held PCT_LOCKS_KEPT locks; of two with the same hash the last
- *   one.
+ * - A thread is remembered to have held the last PCT_LOCKS_KEPT different locks, in the order in
+ *   which it acquired them first. (Where a lock lies in memory must not matter: it differs from run
+ *   to run.)
  * - Starvation: the signs and probabilities are those of pct.h.
  */
 #ifndef PCTCTL_POLICY_ATOM_FUZZER_H
@@ -17,9 +18,14 @@
 
 #include "clock.h"
 
-static inline __u64 *atom_fuzzer_slot(struct pct_policy_thread *th)
+static inline bool atom_fuzzer_held(const struct pct_policy_thread *th)
 {
-    return &th->locks[pct_mix(th->event.object) & (PCT_LOCKS_KEPT - 1)];
+    int i;
+
+    for (i = 0; i < PCT_LOCKS_KEPT; i++)
+        if (th->locks[i] == th->event.object)
+            return true;
+    return false;
 }
 
 static inline __u64 atom_fuzzer_arrive(const struct pct_policy_config *cfg,
@@ -28,7 +34,7 @@ static inline __u64 atom_fuzzer_arrive(const struct pct_policy_config *cfg,
 {
     if (th->steps == 1)
         pct_clock_compete(cfg, run, th);
-    else if ((th->event.flags & PCT_PENDING_ACQUIRES) && *atom_fuzzer_slot(th) == th->event.object)
+    else if ((th->event.flags & PCT_PENDING_ACQUIRES) && atom_fuzzer_held(th))
         pct_clock_give_way(cfg, run, th, view);
     else
         pct_clock_go_on(th);
@@ -40,8 +46,8 @@ static inline enum pct_reaction atom_fuzzer_executed(const struct pct_policy_con
                                                      struct pct_policy_thread *th)
 {
     pct_policy_nothing(cfg, run, th);
-    if (th->event.flags & PCT_PENDING_ACQUIRES)
-        *atom_fuzzer_slot(th) = th->event.object;
+    if ((th->event.flags & PCT_PENDING_ACQUIRES) && !atom_fuzzer_held(th))
+        th->locks[th->nr_locks++ & (PCT_LOCKS_KEPT - 1)] = th->event.object;
     return PCT_REACT_NONE;
 }
 

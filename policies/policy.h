@@ -114,7 +114,8 @@ struct pct_policy_thread {
     __u64 stride_left; /* steps it goes on without competing */
     __u64 bumped;      /* ppct: priority to go back to after one step; 0: none */
     struct pct_pending event;
-    __u64 locks[PCT_LOCKS_KEPT];
+    __u64 locks[PCT_LOCKS_KEPT]; /* atom-fuzzer: that it has held, */
+    __u64 nr_locks;              /* and how many there were */
 };
 
 /* What the mechanism knows at the moment of a call. */

@@ -7,7 +7,8 @@ namespace pctctl::model {
 
 Mechanism::Mechanism(const Program& program, Waiting waiting)
     : program_(program), waiting_(waiting), may_block_(program.may_block()),
-      forks_(!program.forked.empty()), state_(program), threads_(program.threads.size()) {}
+      forks_(!program.forked.empty()), state_(program), threads_(program.threads.size()),
+      queues_(program) {}
 
 std::uint64_t Mechanism::identity(Thread t) {
     return pct_child_identity(PCT_ROOT_IDENTITY, t + 1u);
@@ -18,13 +19,15 @@ const Schedule& Mechanism::run(const pct_policy_config& config) {
     state_.reset();
     run_ = {};
     schedule_.clear();
+    marks_.clear();
+    queues_.reset();
     demotions_ = 0;
     cut_short_ = false;
     for (ThreadState& thread : threads_)
         thread = {};
     for (Thread t = 0; t < threads_.size(); t++)
         if (state_.alive(t))
-            appear(t);
+            appear(t, 0);
     for (;;) {
         const Thread t = pick();
         if (t == threads_.size())
@@ -33,7 +36,9 @@ const Schedule& Mechanism::run(const pct_policy_config& config) {
             cut_short_ = true;
             break;
         }
-        if (!threads_[t].arrived)
+        if (!threads_[t].arrived && !state_.next(t).step)
+            pass(t);
+        else if (!threads_[t].arrived)
             arrive(t);
         else
             execute(t);
@@ -65,10 +70,11 @@ Thread Mechanism::pick() {
     return choice_ ? candidates_[choice_(candidates_)] : candidates_.front();
 }
 
-void Mechanism::appear(Thread t) {
+void Mechanism::appear(Thread t, std::uint64_t creators_priority) {
     ThreadState& thread = threads_[t];
     thread.exists = true;
-    thread.policy.identity = identity(t);
+    thread.policy.identity = t < identities_.size() ? identities_[t] : identity(t);
+    thread.policy.priority = creators_priority;
     pct_policy_appear(config_, &run_, &thread.policy);
     if (t >= priorities_.size())
         return;
@@ -93,13 +99,15 @@ void Mechanism::finish_step(Thread t) {
 
 void Mechanism::arrive(Thread t) {
     ThreadState& thread = threads_[t];
+    mark_over(t);
+    mark(t, state_.next_index(t), Moment::kArrives);
     finish_step(t);
     const Event& event = state_.next(t);
     thread.policy.event = {
-        .object = event.object,
+        .object = event.object && own_objects_ ? event.object + (t + 1ULL) * 0x10000 : event.object,
         .kind = static_cast<__u32>(event.op),
         .flags = (event.read_only ? PCT_PENDING_READ_ONLY : 0) |
-                 (event.op == Op::kLock ? PCT_PENDING_ACQUIRES : 0),
+                 (event.acquires || event.op == Op::kLock ? PCT_PENDING_ACQUIRES : 0),
     };
     pct_policy_view view{};
     for (Thread other = 0; other < threads_.size(); other++) {
@@ -111,42 +119,88 @@ void Mechanism::arrive(Thread t) {
     }
     pct_policy_arrive(config_, &run_, &thread.policy, &view);
     thread.arrived = true;
+    thread.selected_before = false;
     if (event.op == Op::kYield && view.enabled > 1)
         react(pct_policy_stuck(config_, &run_, &thread.policy, &view, PCT_DEMOTE_YIELD,
                                ++thread.yields),
               t, nullptr);
-    if (may_block_)
-        update_waiting();
+    update_waiting();
 }
 
 void Mechanism::execute(Thread t) {
     ThreadState& thread = threads_[t];
     thread.selected = true;
+    if (!thread.selected_before)
+        mark(t, state_.next_index(t), Moment::kSelected);
+    thread.selected_before = true;
     react(pct_policy_select(config_, &run_, &thread.policy), t, nullptr);
     if (!state_.can_execute(t)) { // only if threads attempt what has to wait
         thread.blocked = true;
         thread.selected = false;
         thread.yields = 0;
         pct_policy_block(config_, &run_, &thread.policy);
+        if (waiting_ == Waiting::kQueues)
+            queues_.wait(t, state_.next(t));
         return;
     }
+    const Event& event = state_.next(t);
     state_.execute(t);
     schedule_.push_back(t);
     thread.arrived = false;
     thread.selected = false;
     thread.executed = true;
+    thread.over_unmarked = true;
     if (!state_.alive(t))
         finish_step(t);
-    if (forks_)
-        for (Thread other = 0; other < threads_.size(); other++)
-            if (!threads_[other].exists && state_.alive(other))
-                appear(other);
-    if (may_block_)
-        update_waiting();
+    appear_forked(t);
+    if (waiting_ == Waiting::kQueues)
+        wake(queues_.executed(t, event));
+    update_waiting();
+}
+
+// An event between steps.
+void Mechanism::pass(Thread t) {
+    mark_over(t);
+    state_.execute(t);
+    appear_forked(t);
+    if (state_.alive(t))
+        return;
+    if (waiting_ == Waiting::kQueues) // before others are told of its last step, as in the kernel
+        wake(queues_.ended(t));
+    update_waiting();
+    finish_step(t);
+}
+
+void Mechanism::appear_forked(Thread creator) {
+    if (!forks_)
+        return;
+    for (Thread t = 0; t < threads_.size(); t++)
+        if (!threads_[t].exists && state_.alive(t))
+            appear(t, threads_[creator].policy.priority);
+}
+
+void Mechanism::wake(Thread t) {
+    if (t == kNobody)
+        return;
+    threads_[t].blocked = false;
+    pct_policy_wake(config_, &run_, &threads_[t].policy);
+}
+
+void Mechanism::mark(Thread t, std::uint32_t index, Moment moment) {
+    if (wants_marks_)
+        marks_.push_back({t, index, moment});
+}
+
+void Mechanism::mark_over(Thread t) {
+    if (threads_[t].over_unmarked)
+        mark(t, state_.next_index(t) - 1, Moment::kOver); // of a program without jumps
+    threads_[t].over_unmarked = false;
 }
 
 // Threads at their step that can, or cannot, execute it since the last change.
 void Mechanism::update_waiting() {
+    if (!may_block_ || waiting_ == Waiting::kQueues)
+        return;
     for (Thread t = 0; t < threads_.size(); t++) {
         ThreadState& thread = threads_[t];
         if (!thread.exists || !thread.arrived)

@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "program.h"
+#include "wait_queues.h"
 
 #include <functional>
 #include <span>
@@ -16,6 +17,19 @@ namespace pctctl::model {
 enum class Waiting {
     kDisabled, // it is not enabled, as in the papers
     kAttempts, // it can be chosen, and finds out: as in the kernel
+    kQueues,   // the same, and of several that wait those are woken whom the C library wakes
+};
+
+// What a thread does at an event, for comparisons with what a real program notes.
+enum class Moment : std::uint8_t {
+    kArrives,  // is about to execute it
+    kSelected, // goes on to execute it, for the first time
+    kOver,     // goes on behind it
+};
+struct Mark {
+    Thread thread;
+    std::uint32_t index;
+    Moment moment;
 };
 
 class Mechanism {
@@ -34,11 +48,20 @@ public:
     void set_priorities(std::vector<std::uint64_t> priorities) {
         priorities_ = std::move(priorities);
     }
+    // Those of `identity()` if none are set.
+    void set_identities(std::vector<std::uint64_t> identities) {
+        identities_ = std::move(identities);
+    }
+    // The policy takes objects of different threads for different ones: they are processes, and the
+    // kernel does not recognize shared memory.
+    void set_own_objects(bool own) { own_objects_ = own; }
+    void set_marks(bool wanted) { wants_marks_ = wanted; }
     void set_choice(Choice choice) { choice_ = std::move(choice); }
     void set_max_steps(std::size_t steps) { max_steps_ = steps; }
 
     const State& state() const { return state_; }
     const Schedule& schedule() const { return schedule_; }
+    const std::vector<Mark>& marks() const { return marks_; } // if they were wanted
     const pct_policy_run& policy_run() const { return run_; }
     bool found_bug() const { return program_.bug && program_.bug(schedule_, state_); }
     bool cut_short() const { return cut_short_; }
@@ -50,12 +73,18 @@ private:
     struct ThreadState {
         pct_policy_thread policy;
         bool exists, arrived, selected, blocked, executed;
+        bool selected_before, over_unmarked;
         std::uint64_t yields;
     };
 
-    void appear(Thread t);
+    void appear(Thread t, std::uint64_t creators_priority);
     void arrive(Thread t);
     void execute(Thread t);
+    void pass(Thread t);
+    void mark(Thread t, std::uint32_t index, Moment moment);
+    void mark_over(Thread t);
+    void appear_forked(Thread creator);
+    void wake(Thread t);
     void finish_step(Thread t);
     void react(pct_reaction reaction, Thread actor, const pct_pending* by);
     void update_waiting();
@@ -76,6 +105,11 @@ private:
     std::vector<ThreadState> threads_;
     Schedule schedule_;
     std::vector<std::uint64_t> priorities_;
+    std::vector<std::uint64_t> identities_;
+    std::vector<Mark> marks_;
+    bool wants_marks_ = false;
+    bool own_objects_ = false;
+    WaitQueues queues_;
     std::vector<Thread> candidates_;
     Choice choice_;
     std::size_t max_steps_ = 1'000'000;

@@ -195,4 +195,8 @@ Event join(Thread thread) {
     return {.op = Op::kJoin, .other = thread};
 }
 
+Event leave() {
+    return {.step = false};
+}
+
 } // namespace pctctl::model

@@ -39,6 +39,8 @@ struct Event {
     Object object = 0;
     std::uint16_t other = 0;
     bool read_only = false;
+    bool acquires = false; // a lock that nobody has to wait for; kLock does anyway
+    bool step = true;      // false: done by the code between steps, nothing is decided for it
     // Executed with the event. The result says where the thread goes on: kNext, or an event's
     // index.
     std::function<int(State&)> effect = nullptr;
@@ -119,5 +121,8 @@ Event acquire(Object object);
 Event release(Object object);
 Event fork(Thread thread);
 Event join(Thread thread);
+// What a thread still does after its last step until it has ended. Without it, as in the papers, it
+// ends with that step.
+Event leave();
 
 } // namespace pctctl::model

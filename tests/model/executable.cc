@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "executable.h"
+
+#include "mechanism.h"
+#include "pctctl/points.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pctctl::model {
+namespace {
+
+// All creations and joins act on one object, the processes (points.h, PCT_POINT_PROCESS).
+Object processes_object(const std::vector<std::vector<Event>>& threads) {
+    Object highest = 0;
+    for (const auto& thread : threads)
+        for (const Event& event : thread)
+            highest = std::max(highest, event.object);
+    return static_cast<Object>(highest + 1);
+}
+
+char letter(const Event& event) {
+    switch (event.op) {
+    case Op::kAccess:
+        return event.read_only ? 'r' : 'a';
+    case Op::kLock:
+        return 'l';
+    case Op::kUnlock:
+        return 'u';
+    case Op::kAcquire:
+        return 'p';
+    case Op::kRelease:
+        return 'v';
+    case Op::kFork:
+        return 'f';
+    case Op::kJoin:
+        return 'j';
+    default:
+        throw std::invalid_argument("a model's event that no program executes");
+    }
+}
+
+bool stepwise(const pct_policy_config& config) {
+    return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO;
+}
+
+using Events = std::vector<Event>;
+
+// What one thread does, but for starting others.
+class Body {
+public:
+    Body(Random& random, unsigned objects, unsigned mutexes, unsigned semaphores)
+        : random_(random), objects_(objects), mutexes_(mutexes), semaphores_(semaphores) {}
+
+    Events make(std::size_t events) {
+        Events body;
+        while (body.size() < events)
+            item(body, 0);
+        return body;
+    }
+
+private:
+    void item(Events& body, unsigned first_mutex) {
+        const std::size_t kind = random_.below(20);
+        if (kind < 7 && first_mutex < mutexes_) {
+            // Mostly in one order; not always, which is how programs deadlock.
+            const auto mutex = static_cast<unsigned>(
+                random_.below(8) ? first_mutex + random_.below(mutexes_ - first_mutex) : 0);
+            if (held_ & 1U << mutex)
+                return;
+            held_ |= 1U << mutex;
+            body.push_back(lock(static_cast<Object>(objects_ + 1 + mutex)));
+            for (std::size_t inner = random_.below(3); inner > 0; inner--)
+                item(body, mutex + 1);
+            body.push_back(unlock(static_cast<Object>(objects_ + 1 + mutex)));
+            held_ &= ~(1U << mutex);
+        } else if (kind < 12 && semaphores_ > 0) {
+            const auto semaphore =
+                static_cast<Object>(objects_ + mutexes_ + 1 + random_.below(semaphores_));
+            body.push_back(random_.below(5) < 2 ? acquire(semaphore) : release(semaphore));
+        } else {
+            const auto object = static_cast<Object>(1 + random_.below(objects_));
+            Event event = random_.below(2) ? read(object) : access(object);
+            event.acquires = event.read_only;
+            body.push_back(event);
+        }
+    }
+
+    Random& random_;
+    unsigned objects_, mutexes_, semaphores_;
+    unsigned held_ = 0;
+};
+
+void insert(Events& events, std::size_t at, const Event& event) {
+    events.insert(events.begin() + static_cast<std::ptrdiff_t>(at), event);
+}
+
+// There is a post for each wait, although it may come too late.
+void balance(std::vector<Events>& threads, Random& random) {
+    std::vector<int> missing;
+    for (const Events& thread : threads)
+        for (const Event& event : thread) {
+            if (event.object >= missing.size())
+                missing.resize(event.object + std::size_t{1});
+            missing[event.object] += (event.op == Op::kAcquire) - (event.op == Op::kRelease);
+        }
+    for (Object object = 0; object < missing.size(); object++)
+        for (int i = 0; i < missing[object]; i++) {
+            Events& thread = threads[random.below(threads.size())];
+            insert(thread, random.below(thread.size() + 1), release(object));
+        }
+}
+
+} // namespace
+
+std::uint32_t step_kind(const Event& event) {
+    switch (letter(event)) {
+    case 'a':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_signal;
+    case 'r':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_rwlock_rdlock;
+    case 'l':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_mutex_lock;
+    case 'u':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_mutex_unlock;
+    case 'p':
+        return PCT_KIND_LIBC + PCT_LIBC_sem_wait;
+    case 'v':
+        return PCT_KIND_LIBC + PCT_LIBC_sem_post;
+    case 'f':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_create;
+    default:
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_join;
+    }
+}
+
+std::string Executable::text() const {
+    std::string text = processes ? "P" : "T";
+    for (std::size_t t = 0; t < threads.size(); t++) {
+        text += t == 0 ? " " : " / ";
+        for (const Event& event : threads[t]) {
+            const bool about_thread = event.op == Op::kFork || event.op == Op::kJoin;
+            text += letter(event) + std::to_string(about_thread ? event.other : event.object);
+        }
+    }
+    return text;
+}
+
+Program Executable::program() const {
+    Program p{.name = text(), .threads = threads};
+    const Object all_processes = processes_object(threads);
+    for (Thread t = 1; t < threads.size(); t++)
+        p.forked.push_back(t);
+    for (Events& thread : p.threads) {
+        for (Event& event : thread)
+            if (event.op == Op::kFork || event.op == Op::kJoin)
+                event.object = all_processes;
+        thread.push_back(leave());
+    }
+    if (processes)
+        for (auto t = static_cast<Thread>(threads.size() - 1); t > 0; t--) {
+            Event starts = fork(t);
+            starts.step = false;
+            insert(p.threads[0], 0, starts);
+        }
+    return p;
+}
+
+std::vector<std::uint64_t> Executable::identities() const {
+    std::vector<std::uint64_t> identities(threads.size(), PCT_ROOT_IDENTITY);
+    if (processes) {
+        for (Thread t = 1; t < threads.size(); t++)
+            identities[t] = pct_child_identity(PCT_ROOT_IDENTITY, t);
+        return identities;
+    }
+    for (std::size_t t = 0; t < threads.size(); t++) { // creators have smaller numbers
+        std::uint32_t ordinal = 0;
+        for (const Event& event : threads[t])
+            if (event.op == Op::kFork)
+                identities[event.other] = pct_child_identity(identities[t], ++ordinal);
+    }
+    return identities;
+}
+
+std::size_t Executable::nr_events() const {
+    std::size_t events = 0;
+    for (const Events& thread : threads)
+        events += thread.size();
+    return events;
+}
+
+Executable random_executable(Random& random, bool processes) {
+    Executable result{.threads = {}, .processes = processes};
+    const auto nr_threads = static_cast<Thread>(2 + random.below(4));
+    const auto objects = static_cast<unsigned>(1 + random.below(3));
+    const auto mutexes = static_cast<unsigned>(1 + random.below(2));
+    const auto semaphores = static_cast<unsigned>(random.below(3));
+    Body body(random, objects, mutexes, semaphores);
+    for (Thread t = 0; t < nr_threads; t++)
+        result.threads.push_back(body.make(random.below(7)));
+    balance(result.threads, random);
+    if (processes)
+        return result;
+    for (Thread t = 1; t < nr_threads; t++) {
+        Events& creator = result.threads[random.below(4) ? 0 : random.below(t)];
+        const std::size_t start = random.below(creator.size() + 1);
+        insert(creator, start, fork(t));
+        const std::size_t rest = creator.size() - start - 1;
+        insert(creator, random.below(3) ? creator.size() : start + 1 + random.below(rest + 1),
+               join(t));
+    }
+    return result;
+}
+
+std::vector<Executable> smaller(const Executable& executable) {
+    std::vector<Executable> found;
+    for (Thread gone = 1; gone < executable.threads.size(); gone++) {
+        const Events& thread = executable.threads[gone];
+        if (std::any_of(thread.begin(), thread.end(),
+                        [](const Event& event) { return event.op == Op::kFork; }))
+            continue;
+        Executable without = executable;
+        without.threads.erase(without.threads.begin() + gone);
+        for (Events& events : without.threads) {
+            const auto about_thread = [](const Event& event) {
+                return event.op == Op::kFork || event.op == Op::kJoin;
+            };
+            std::erase_if(events, [&](const Event& event) {
+                return about_thread(event) && event.other == gone;
+            });
+            for (Event& event : events)
+                if (about_thread(event) && event.other > gone)
+                    event.other--;
+        }
+        found.push_back(std::move(without));
+    }
+    for (std::size_t t = 0; t < executable.threads.size(); t++) {
+        const Events& thread = executable.threads[t];
+        for (std::size_t i = 0; i < thread.size(); i++) {
+            const Event& event = thread[i];
+            if (event.op == Op::kFork || event.op == Op::kJoin || event.op == Op::kUnlock)
+                continue; // the process would end too early; goes with its lock
+            Executable without = executable;
+            Events& rest = without.threads[t];
+            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+            if (event.op == Op::kLock)
+                rest.erase(std::find_if(rest.begin() + static_cast<std::ptrdiff_t>(i), rest.end(),
+                                        [&](const Event& other) {
+                                            return other.op == Op::kUnlock &&
+                                                   other.object == event.object;
+                                        }));
+            found.push_back(std::move(without));
+        }
+    }
+    return found;
+}
+
+Performance perform(const Executable& executable, const pct_policy_config& config) {
+    const Program program = executable.program();
+    const std::vector<std::uint64_t> identities = executable.identities();
+    Mechanism mechanism(program, Waiting::kQueues);
+    mechanism.set_identities(identities);
+    mechanism.set_own_objects(executable.processes);
+    mechanism.set_marks(true);
+    mechanism.run(config);
+
+    Performance result;
+    const Moment in_hash = stepwise(config) ? Moment::kSelected : Moment::kArrives;
+    for (const Mark& mark : mechanism.marks()) {
+        if (mark.moment == Moment::kArrives)
+            result.marks += static_cast<char>('a' + mark.thread);
+        else if (mark.moment == Moment::kOver)
+            result.marks += static_cast<char>('A' + mark.thread);
+        if (mark.moment == in_hash) {
+            const Event& event = program.threads[mark.thread][mark.index];
+            result.events.push_back({mark.thread, mark.index});
+            result.hash = pct_order_hash(result.hash, identities[mark.thread], step_kind(event));
+        }
+    }
+    result.steps = mechanism.policy_run().steps;
+    result.deadlock = mechanism.state().deadlocked();
+    return result;
+}
+
+} // namespace pctctl::model

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "wait_queues.h"
+
+#include <algorithm>
+
+namespace pctctl::model {
+
+WaitQueues::WaitQueues(const Program& program)
+    : queues_(program.nr_objects() + std::size_t{1}), contended_(queues_.size()),
+      had_to_wait_(program.threads.size()), joiner_(program.threads.size(), kNobody) {}
+
+void WaitQueues::reset() {
+    for (auto& queue : queues_)
+        queue.clear();
+    std::fill(contended_.begin(), contended_.end(), 0);
+    std::fill(had_to_wait_.begin(), had_to_wait_.end(), 0);
+    std::fill(joiner_.begin(), joiner_.end(), kNobody);
+}
+
+void WaitQueues::wait(Thread t, const Event& event) {
+    had_to_wait_[t] = 1;
+    if (event.op == Op::kJoin) {
+        joiner_[event.other] = t;
+        return;
+    }
+    queues_[event.object].push_back(t);
+    if (event.op == Op::kLock)
+        contended_[event.object] = 1;
+}
+
+Thread WaitQueues::first_of(std::deque<Thread>& queue) {
+    if (queue.empty())
+        return kNobody;
+    const Thread first = queue.front();
+    queue.pop_front();
+    return first;
+}
+
+Thread WaitQueues::executed(Thread t, const Event& event) {
+    const bool had_to_wait = had_to_wait_[t];
+    had_to_wait_[t] = 0;
+    switch (event.op) {
+    case Op::kLock:
+        contended_[event.object] = had_to_wait;
+        return kNobody;
+    case Op::kUnlock:
+        if (!contended_[event.object])
+            return kNobody;
+        contended_[event.object] = 0;
+        return first_of(queues_[event.object]);
+    case Op::kRelease:
+        return first_of(queues_[event.object]);
+    default:
+        return kNobody;
+    }
+}
+
+Thread WaitQueues::ended(Thread t) {
+    const Thread joiner = joiner_[t];
+    joiner_[t] = kNobody;
+    return joiner;
+}
+
+} // namespace pctctl::model

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Whom an event wakes when several threads wait for the same thing: what the algorithms of the GNU
+// C library do (lowlevellock, new semaphores, joining), with the kernel's futex queues, first come
+// first served.
+#pragma once
+
+#include "program.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace pctctl::model {
+
+inline constexpr Thread kNobody = 0xffff;
+
+class WaitQueues {
+public:
+    explicit WaitQueues(const Program& program);
+
+    void reset();
+    // The thread has attempted the event, and goes to sleep.
+    void wait(Thread t, const Event& event);
+    // It has executed the event; who wakes up of it.
+    Thread executed(Thread t, const Event& event);
+    // The thread has ended; who wakes up of it.
+    Thread ended(Thread t);
+
+private:
+    Thread first_of(std::deque<Thread>& queue);
+
+    std::vector<std::deque<Thread>> queues_; // by object
+    // Of mutexes: unlocking them wakes somebody. Set by those that have to wait and by those that
+    // had to, when they get the lock: they do not know whether they were the only ones.
+    std::vector<std::uint8_t> contended_;
+    std::vector<std::uint8_t> had_to_wait_; // by thread, for its event
+    std::vector<Thread> joiner_;            // by thread waited for
+};
+
+} // namespace pctctl::model

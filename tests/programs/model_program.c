@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Executes an abstract program of tests/model with real threads, or processes: model_program DIR.
+// DIR/programs has one program a line, see tests/model/executable.h; each run takes the next one.
+// DIR/marks tells afterwards what happened, whatever became of the run: two characters for each
+// event, the thread's small letter before it and the capital behind it. Writing them down needs no
+// lock under a scheduler that lets one thread execute at a time, which is what is to be found out.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 256, BROKEN = 70 };
+
+// An access is a signal to a condition variable that nobody waits for, reading is the taking of a
+// lock for reading that nobody takes for writing: one step each, and they never wait. They may act
+// on the same object: the words that they use in there do not overlap.
+union object {
+    pthread_cond_t cond;
+    pthread_rwlock_t rwlock;
+    pthread_mutex_t mutex;
+    sem_t semaphore;
+};
+
+static union object* objects;
+static const char* programs[MAX_THREADS];
+static pthread_t threads[MAX_THREADS];
+static volatile char* marks; // in the record of this run
+static volatile unsigned* nr_marks;
+
+static void need(int worked, const char* what) {
+    if (worked)
+        return;
+    perror(what);
+    _exit(BROKEN);
+}
+
+static void mark(char character) {
+    unsigned at = *nr_marks;
+    if (at < RECORD - sizeof(unsigned))
+        marks[at] = character;
+    *nr_marks = at + 1;
+}
+
+static void* thread(void* number);
+
+static void execute(char operation, long operand) {
+    union object* object = &objects[operand];
+    switch (operation) {
+    case 'a':
+        pthread_cond_signal(&object->cond);
+        break;
+    case 'r':
+        pthread_rwlock_rdlock(&object->rwlock);
+        break;
+    case 'l':
+        pthread_mutex_lock(&object->mutex);
+        break;
+    case 'u':
+        pthread_mutex_unlock(&object->mutex);
+        break;
+    case 'p':
+        sem_wait(&object->semaphore);
+        break;
+    case 'v':
+        sem_post(&object->semaphore);
+        break;
+    case 'f':
+        need(pthread_create(&threads[operand], NULL, thread, (void*)operand) == 0,
+             "pthread_create");
+        break;
+    case 'j':
+        pthread_join(threads[operand], NULL);
+        break;
+    default:
+        _exit(BROKEN);
+    }
+}
+
+static void* thread(void* number) {
+    long self = (long)number;
+    const char* next = programs[self];
+    while (*next >= 'a' && *next <= 'z') {
+        char operation = *next++;
+        char* end;
+        long operand = strtol(next, &end, 10);
+        next = end;
+        mark((char)('a' + self));
+        execute(operation, operand);
+        mark((char)('A' + self));
+    }
+    return NULL;
+}
+
+static void* map(size_t size, int flags, int file) {
+    void* memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, file, 0);
+    need(memory != MAP_FAILED, "mmap");
+    return memory;
+}
+
+static char* read_all(int file, size_t size) {
+    char* text = calloc(1, size + 1);
+    need(text != NULL, "calloc");
+    need(read(file, text, size) == (ssize_t)size, "read");
+    return text;
+}
+
+// Where the text of each thread begins, and whether they are processes.
+static int parse(char* line, long* nr_threads) {
+    int processes = line[0] == 'P';
+    char* rest = line + 2;
+    for (*nr_threads = 0; rest && *nr_threads < MAX_THREADS; (*nr_threads)++) {
+        programs[*nr_threads] = rest + (*rest == ' ');
+        rest = strchr(rest, '/');
+        if (rest)
+            rest++;
+    }
+    return processes;
+}
+
+// The line of this run, and its record: the first four bytes of the file tell the runs so far, the
+// first four of a record the number of its marks.
+static char* next_program(const char* directory) {
+    struct stat status;
+    need(chdir(directory) == 0, directory);
+    int file = open("programs", O_RDONLY);
+    need(file >= 0 && fstat(file, &status) == 0, "programs");
+    char* line = read_all(file, (size_t)status.st_size);
+    file = open("marks", O_RDWR);
+    need(file >= 0 && fstat(file, &status) == 0, "marks");
+    char* records = map((size_t)status.st_size, 0, file);
+    unsigned run = ++*(unsigned*)records;
+    need((off_t)(run + 1) * RECORD <= status.st_size, "too many runs");
+    nr_marks = (unsigned*)(records + run * (size_t)RECORD);
+    marks = (char*)(nr_marks + 1);
+    *nr_marks = 0;
+    while (--run > 0) {
+        line = strchr(line, '\n');
+        need(line != NULL, "too few programs");
+        line++;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+// Zeroed memory is a condition variable or a lock for reading that is of use here in any case.
+static void initialize(int processes, long nr_threads) {
+    pthread_mutexattr_t attributes;
+    objects = map(MAX_OBJECTS * sizeof(*objects), MAP_ANONYMOUS, -1);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes,
+                                 processes ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+    for (long t = 0; t < nr_threads; t++) {
+        for (const char* next = programs[t]; *next >= 'a' && *next <= 'z';) {
+            char operation = *next++;
+            char* end;
+            long operand = strtol(next, &end, 10);
+            next = end;
+            need(operand >= 0 && operand < MAX_OBJECTS, "object");
+            if (operation == 'l')
+                pthread_mutex_init(&objects[operand].mutex, &attributes);
+            else if (operation == 'p' || operation == 'v')
+                sem_init(&objects[operand].semaphore, processes, 0);
+        }
+    }
+}
+
+int main(int argc, char** argv) {
+    long nr_threads;
+    if (argc != 2)
+        return BROKEN;
+    int processes = parse(next_program(argv[1]), &nr_threads);
+    initialize(processes, nr_threads);
+    for (long child = 1; processes && child < nr_threads; child++) {
+        pid_t pid = fork();
+        need(pid >= 0, "fork");
+        if (pid == 0) {
+            thread((void*)child);
+            _exit(0);
+        }
+    }
+    thread((void*)0);
+    while (processes && wait(NULL) > 0)
+        ;
+    return 0;
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The scheduler against the model (tests/model): random programs, executed by real threads under
+// pctctl, make their steps in the very order that the model computes from the run's seed. Two
+// witnesses tell what happened: the program, which notes before and behind each event who it is,
+// and the order hash, which the scheduler computes over identities and kinds of steps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "harness.h"
+#include "tests/model/executable.h"
+#include "userspace/policies.h"
+
+namespace vmtest {
+namespace {
+
+namespace model = ::pctctl::model;
+using model::Executable;
+using model::Performance;
+
+constexpr unsigned kDepth = 4; // change points, preemptions
+constexpr std::size_t kRecord = 256;
+constexpr std::size_t kMostEvents = 100; // their marks fit into a record
+
+// "a0 a1 b0 a2"
+std::string order(const Performance& performance) {
+    std::string text;
+    for (const model::EventId& event : performance.events) {
+        text += static_cast<char>('a' + event.thread);
+        text += std::to_string(event.index) + " ";
+    }
+    return text;
+}
+
+// A program that was executed, and in what order.
+struct Triple {
+    Executable executable;
+    RunResult run;
+    std::string marks;
+};
+
+// Executes each program once.
+class Runner {
+public:
+    Runner(std::string policy, std::string pctctl) // built("pctctl")
+        : policy_(std::move(policy)), pctctl_(std::move(pctctl)) {}
+
+    // Each with its own seed.
+    std::vector<Triple> campaign(const std::vector<Executable>& programs, std::uint64_t seed) {
+        return run({"--seed", std::to_string(seed), "--runs", std::to_string(programs.size()),
+                    "--keep-going"},
+                   programs);
+    }
+
+    // All with this one.
+    std::vector<Triple> same_seed(const std::vector<Executable>& programs,
+                                  const std::string& seed) {
+        return run({"replay", "--seed", seed, "--times", std::to_string(programs.size())},
+                   programs);
+    }
+
+    // Empty when the kernel's order is the model's.
+    std::string difference(const Triple& triple) const {
+        const Performance expected = model::perform(triple.executable, config(triple.run));
+        std::string text;
+        if (expected.marks != triple.marks)
+            text += "  marks of the model:    " + expected.marks +
+                    "\n  marks of the program:  " + triple.marks + "\n";
+        if (expected.hash != triple.run.order_hash)
+            text += "  the order hashes differ; the model's order: " + order(expected) + "\n";
+        if (expected.steps != triple.run.steps)
+            text += "  steps: " + std::to_string(expected.steps) + " of the model, " +
+                    std::to_string(triple.run.steps) + " of the scheduler\n";
+        if ((triple.run.outcome == "deadlock") != expected.deadlock ||
+            (triple.run.outcome != "pass" && !expected.deadlock))
+            text += "  outcome: " + triple.run.outcome +
+                    (expected.deadlock ? ", deadlock in the model\n" : ", none in the model\n");
+        return text;
+    }
+
+    // The smallest part of its program that still differs under the same seed.
+    Triple shrunk(Triple triple) {
+        for (bool again = true; again;) {
+            again = false;
+            const std::vector<Executable> parts = smaller(triple.executable);
+            if (parts.empty())
+                break;
+            for (Triple& part : same_seed(parts, triple.run.seed)) {
+                if (difference(part).empty())
+                    continue;
+                triple = std::move(part);
+                again = true;
+                break;
+            }
+        }
+        return triple;
+    }
+
+    // What to print of one that differs.
+    std::string report(const Triple& triple) {
+        const Triple small = shrunk(triple);
+        return policy_ + ", seed " + triple.run.seed + ": " + triple.executable.text() +
+               "\n  minimal: " + small.executable.text() + "\n" + difference(small);
+    }
+
+private:
+    pct_policy_config config(const RunResult& run) const {
+        return ::pctctl::policy_config(*::pctctl::find_policy(policy_),
+                                       {.k = run.seed_k, .stream = run.seed_stream}, kDepth);
+    }
+
+    std::vector<Triple> run(Arguments arguments, const std::vector<Executable>& programs) {
+        const Directory directory;
+        std::ofstream lines(directory.path() + "/programs");
+        for (const Executable& program : programs)
+            lines << program.text() << "\n";
+        lines.close();
+        std::ofstream(directory.path() + "/marks")
+            << std::string((programs.size() + 1) * kRecord, 0);
+
+        const Arguments rest = {"--policy",
+                                policy_,
+                                "--points",
+                                "pthread",
+                                "--jobs",
+                                "1",
+                                "--depth",
+                                std::to_string(kDepth),
+                                "--",
+                                built("programs/model_program"),
+                                directory.path()};
+        arguments.insert(arguments.end(), rest.begin(), rest.end());
+        const Call call = pctctl(arguments, std::chrono::seconds(60 + programs.size()), pctctl_);
+        std::vector<Triple> triples;
+        EXPECT_TRUE(call.reported) << call;
+        EXPECT_EQ(programs.size(), call.summary.results.size()) << call;
+        if (call.summary.results.size() != programs.size())
+            return triples;
+        const std::string marks = contents(directory.path() + "/marks");
+        for (std::size_t i = 0; i < programs.size(); ++i) {
+            const char* record = marks.data() + (i + 1) * kRecord;
+            std::uint32_t length = 0;
+            std::memcpy(&length, record, sizeof(length));
+            EXPECT_EQ(i + 1, call.summary.results[i].number);
+            triples.push_back(
+                {programs[i], call.summary.results[i],
+                 std::string(record + sizeof(length), std::min<std::size_t>(length, kRecord - 4))});
+        }
+        return triples;
+    }
+
+    std::string policy_;
+    std::string pctctl_;
+};
+
+// One in four with processes instead of threads.
+std::vector<Executable> random_programs(std::size_t count, std::uint64_t seed) {
+    model::Random random(seed);
+    std::vector<Executable> programs;
+    while (programs.size() < count) {
+        Executable program = random_executable(random, programs.size() % 4 == 3);
+        if (program.nr_events() <= kMostEvents)
+            programs.push_back(std::move(program));
+    }
+    return programs;
+}
+
+std::uint64_t seed_of(std::string_view policy) {
+    std::uint64_t seed = 0;
+    for (const char character : policy)
+        seed = pct_mix(seed ^ static_cast<unsigned char>(character));
+    return seed >> 32;
+}
+
+void compare(const std::string& policy, std::size_t runs) {
+    Runner runner(policy, built("pctctl"));
+    const std::uint64_t seed = seed_of(policy);
+    std::size_t deadlocks = 0;
+    std::size_t events = 0;
+    std::vector<Triple> different;
+    constexpr std::size_t kAtOnce = 250;
+    for (std::size_t done = 0; done < runs; done += kAtOnce) {
+        const auto programs = random_programs(std::min(kAtOnce, runs - done), seed + done);
+        for (Triple& triple : runner.campaign(programs, seed + done)) {
+            deadlocks += triple.run.outcome == "deadlock";
+            events += triple.run.steps;
+            if (!runner.difference(triple).empty())
+                different.push_back(std::move(triple));
+        }
+    }
+    std::cout << policy << ": " << runs << " programs, " << events << " events, " << deadlocks
+              << " deadlocks, " << different.size() << " differences\n";
+    EXPECT_EQ(0U, different.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, different.size()); ++i)
+        ADD_FAILURE() << runner.report(different[i]);
+}
+
+std::vector<std::string> serial_policies() {
+    std::vector<std::string> names;
+    for (const ::pctctl::PolicyInfo& policy : ::pctctl::known_policies())
+        if (policy.enforcement == PCT_ENFORCE_SERIAL)
+            names.emplace_back(policy.name);
+    return names;
+}
+
+class ModelAgainstKernel : public testing::TestWithParam<std::string> {};
+
+// Of processes the objects in shared memory are, as the scheduler takes them, the process' own.
+TEST_P(ModelAgainstKernel, HaveTheSameOrders) {
+    compare(GetParam(), long_tests() ? 1000 : 40);
+}
+
+INSTANTIATE_TEST_SUITE_P(Serial, ModelAgainstKernel, testing::ValuesIn(serial_policies()),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::erase(name, '-');
+                             return name;
+                         });
+
+// A scheduler that does as it likes is found out, and the program shrinks to one that shows it.
+TEST(ModelAgainstKernel, FindsAWrongScheduler) {
+    Runner runner("pct", built("pctctl-broken"));
+    std::vector<Triple> wrong = runner.campaign(random_programs(20, 1), 1);
+    std::erase_if(wrong, [&](const Triple& triple) { return runner.difference(triple).empty(); });
+    ASSERT_FALSE(wrong.empty());
+    const Triple& any = *std::min_element( // it is only faster
+        wrong.begin(), wrong.end(), [](const Triple& a, const Triple& b) {
+            return a.executable.nr_events() < b.executable.nr_events();
+        });
+    const Triple small = runner.shrunk(any);
+    std::cout << small.executable.text() << ", from " << any.executable.text() << "\n"
+              << runner.difference(small);
+    EXPECT_FALSE(runner.difference(small).empty());
+    EXPECT_EQ(2U, small.executable.threads.size());
+    EXPECT_LE(small.executable.nr_events(), 4U);
+}
+
+} // namespace
+} // namespace vmtest
