@@ -236,7 +236,8 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.policy = policy_config(*find_policy(options_.policy), plan.seed, options_.depth);
+    config.policy = policy_config(*find_policy(options_.policy), plan.seed, options_.depth,
+                                  options_.parameters);
     config.stepwise = is_stepwise(config.policy);
     return config;
 }
@@ -412,7 +413,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
         StrictnessReport report = check_strictness(
-            {plan.seed, options_.depth, options_.policy, run.log, *records});
+            {plan.seed, options_.depth, options_.policy, options_.parameters, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }

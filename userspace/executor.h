@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "parameters.h"
 #include "pctctl/points.h"
 #include "result.h"
 #include "run.h"
@@ -26,6 +27,8 @@ struct ExecutorOptions {
     unsigned depth = 2;
     // Scheduling algorithm, see is_known_policy() in options.h.
     std::string policy = "pct";
+    // Of the policy's own options.
+    PolicyParameters parameters;
     // What counts as a step: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
     // Slots: runs under way at once, 1 .. PCT_MAX_RUNS.

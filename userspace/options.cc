@@ -179,6 +179,10 @@ public:
             return complaint("--verbose and --quiet exclude each other");
         if (auto wrong = take_words(args, std::move(program)))
             return *wrong;
+        // The policy of a kept run is not known yet.
+        if (options_.replay_dir.empty())
+            if (const Status ok = options_.given.check_for(options_.given.over({}).policy); !ok)
+                return ok.error();
         return Invocation(options_);
     }
 
@@ -225,6 +229,14 @@ private:
                                                              printable(text), policy_names()));
                   given.policy = text;
               });
+        for (const ParameterInfo& parameter : all_parameters())
+            value(parameter.option, parameter.is_switch ? "on|off" : "N", kLookFor,
+                  parameter.explanation, [&given, &parameter](Text text) {
+                      const auto value = parse_parameter(parameter, text);
+                      if (!value)
+                          throw CLI::ValidationError(value.error().message);
+                      given.parameters.set(parameter.id, *value);
+                  });
     }
 
     // A replay accepts the campaign's, so that its command line can be used again as it is.
@@ -412,6 +424,7 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
         base.cgroup = cgroup;
     base.depth = depth.value_or(base.depth);
     base.policy = policy.value_or(base.policy);
+    base.parameters = parameters.over(base.parameters);
     base.points = points.value_or(base.points);
     base.timeout = timeout.value_or(base.timeout);
     base.spin_limit = spin_limit.value_or(base.spin_limit);
@@ -421,6 +434,10 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
     base.jobs = jobs.value_or(base.jobs);
     base.verify = base.verify || verify;
     return base;
+}
+
+Status Given::check_for(std::string_view name) const {
+    return check_parameters(parameters, *find_policy(name));
 }
 
 Result<Invocation> parse(std::span<const std::string> argv) {

@@ -25,6 +25,7 @@ struct Given {
     std::optional<std::string> cgroup;
     std::optional<unsigned> depth;
     std::optional<std::string> policy;
+    PolicyParameters parameters;
     std::optional<unsigned> points;
     std::optional<std::chrono::nanoseconds> timeout;
     std::optional<std::chrono::nanoseconds> spin_limit;
@@ -35,6 +36,8 @@ struct Given {
 
     // Overrides what is said here in `base`, keeps the rest.
     ExecutorOptions over(ExecutorOptions base) const;
+    // Error of usage: an option is said that belongs to another policy than this.
+    Status check_for(std::string_view policy) const;
 };
 
 struct Options {

@@ -11,8 +11,6 @@ namespace pctctl {
 namespace {
 
 // See the policies' pages in docs/policies/.
-constexpr unsigned kStrideMax = 20;
-constexpr unsigned kRadius = 10;
 constexpr unsigned kYieldsPerReset = 1000;
 
 constexpr PolicyInfo all[] = {
@@ -22,6 +20,20 @@ constexpr PolicyInfo all[] = {
     PCT_POLICIES(X)
 #undef X
 };
+
+std::string_view name_of(pct_policy policy) {
+    return all[policy].name;
+}
+
+// "--depth D (2), --radius N (10)", "none".
+std::string parameters_text(pct_policy policy) {
+    std::string text = uses_depth(policy) ? "--depth D (2)" : "";
+    for (const ParameterInfo& parameter : all_parameters())
+        if (parameter.policy == policy)
+            text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", parameter.option,
+                                parameter.is_switch ? "on|off" : "N", parameter.usual);
+    return text.empty() ? "none" : text;
+}
 
 } // namespace
 
@@ -44,17 +56,38 @@ const PolicyInfo* find_policy(std::string_view name) {
     return nullptr;
 }
 
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth) {
+bool uses_depth(pct_policy policy) {
+    return policy == PCT_POLICY_PCT || policy == PCT_POLICY_PPCT || policy == PCT_POLICY_RPRO ||
+           policy == PCT_POLICY_PREEMPT_BOUND;
+}
+
+Status check_parameters(const PolicyParameters& set, const PolicyInfo& policy) {
+    for (const ParameterInfo& parameter : all_parameters())
+        if (set.set_value(parameter.id) && parameter.policy != policy.id)
+            return Error::usage(fmt::format("{} is an option of policy {}, not of {} (see pctctl "
+                                            "policies)",
+                                            parameter.option, name_of(parameter.policy),
+                                            policy.name));
+    return Done{};
+}
+
+pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+                                const PolicyParameters& parameters) {
     pct_policy_config config = {};
     config.seed = seed.stream;
     config.policy = policy.id;
-    config.options = PCT_OPTION_READ_ONLY;
-    config.stride_max = kStrideMax;
+    if (policy.id != PCT_POLICY_POS || parameters.value(Parameter::pos_readonly))
+        config.options = PCT_OPTION_READ_ONLY;
+    config.stride_max = static_cast<__u32>(parameters.value(Parameter::stride_max));
     config.yields_per_reset = kYieldsPerReset;
-    for (unsigned i = 1; seed.k > 0 && i < depth; ++i) {
+    const auto radius = static_cast<__u32>(parameters.value(Parameter::radius));
+    std::uint64_t points = depth - 1;
+    if (policy.id == PCT_POLICY_PREEMPT_BOUND)
+        points = parameters.set_value(Parameter::preemptions).value_or(points);
+    for (unsigned i = 1; seed.k > 0 && i <= points; ++i) {
         auto& point = config.change_points[config.nr_change_points++];
         if (policy.id == PCT_POLICY_RPRO)
-            point = rpro_change_point(seed.stream, i, depth, seed.k, kRadius);
+            point = rpro_change_point(seed.stream, i, depth, seed.k, radius);
         else if (policy.id == PCT_POLICY_PREEMPT_BOUND)
             point = preempt_bound_point(seed.stream, i, seed.k);
         else
@@ -77,8 +110,8 @@ bool has_bound(std::string_view policy) {
 std::string policies_text() {
     std::string text;
     for (const PolicyInfo& policy : known_policies())
-        text += fmt::format("{:<15} {}\n{:<15} guarantee: {}\n", policy.name, policy.summary, "",
-                            policy.guarantee);
+        text += fmt::format("{:<15} {}\n{:<15} guarantee: {}\n{:<15} parameters: {}\n", policy.name,
+                            policy.summary, "", policy.guarantee, "", parameters_text(policy.id));
     return text;
 }
 

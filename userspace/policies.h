@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dispatch.h"
+#include "parameters.h"
 #include "run.h"
 
 namespace pctctl {
@@ -25,8 +26,15 @@ std::span<const PolicyInfo> known_policies();
 // Null when it is unknown.
 const PolicyInfo* find_policy(std::string_view name);
 
+// --depth means something to it.
+bool uses_depth(pct_policy policy);
+
 // Its configuration for a run of that seed.
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth);
+pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+                                const PolicyParameters& parameters = {});
+
+// Error of usage: a parameter is set that this policy does not have.
+Status check_parameters(const PolicyParameters& set, const PolicyInfo& policy);
 
 // Decisions are made only when every enabled thread has arrived at a step (policies/policy.h).
 bool is_stepwise(const pct_policy_config& config);

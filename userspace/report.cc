@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "fd.h"
 #include "files.h"
 #include "point_sets.h"
+#include "policies.h"
 #include "text.h"
 
 namespace pctctl {
@@ -57,6 +59,10 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
         add("--depth", fmt::format("{}", options.depth));
     if (options.policy != usual.policy)
         add("--policy", options.policy);
+    for (const ParameterInfo& parameter : all_parameters())
+        if (const std::string text = options.parameters.text(parameter.id);
+            text != parameter.usual && find_policy(options.policy)->id == parameter.policy)
+            add(parameter.option, text);
     if (options.points != usual.points)
         add("--points", points_text(options.points));
     if (options.timeout != usual.timeout)
@@ -294,6 +300,8 @@ std::string summary_json(const Report& report) {
     j["command"] = report.options.command;
     j["policy"] = report.options.policy;
     j["depth"] = report.options.depth;
+    j["parameters"] = parameters_json(report.options.parameters,
+                                      std::array{find_policy(report.options.policy)->id});
     j["points"] = point_names(report.options.points);
     j["campaign_seed"] = report.campaign_seed
                              ? ordered_json(fmt::format("{:#018x}", *report.campaign_seed))

@@ -193,6 +193,8 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     }
     Report report;
     report.options = options.given.over(kept ? kept->options : ExecutorOptions());
+    if (const Status ok = options.given.check_for(report.options.policy); !ok)
+        return give_up(around, ok.error());
     report.planned = options.times;
     report.caller = caller(options, around);
 

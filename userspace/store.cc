@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,10 +16,10 @@
 #include "cgroup.h"
 #include "fd.h"
 #include "files.h"
-#include "options.h"
 #include "pctctl/run.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
+#include "policies.h"
 #include "text.h"
 
 namespace pctctl {
@@ -93,8 +94,10 @@ RunRecord record_from(const json& j) {
         throw std::invalid_argument("the command is empty");
     record.cwd = bytes_from(j.at("cwd"));
     options.policy = j.at("policy").get<std::string>();
-    if (!is_known_policy(options.policy))
+    const PolicyInfo* policy = find_policy(options.policy);
+    if (!policy)
         throw std::invalid_argument(fmt::format("unknown policy '{}'", options.policy));
+    options.parameters = parameters_from(j.at("parameters"), policy->id);
     options.depth = static_cast<unsigned>(number(j.at("depth"), 1, PCT_MAX_DEPTH));
     const auto points = parse_points(
         fmt::format("{}", fmt::join(j.at("points").get<std::vector<std::string>>(), ",")));
@@ -203,6 +206,8 @@ std::string to_json_text(const RunRecord& record) {
     j["command"] = command;
     j["cwd"] = bytes(record.cwd);
     j["policy"] = options.policy;
+    j["parameters"] =
+        parameters_json(options.parameters, std::array{find_policy(options.policy)->id});
     j["depth"] = options.depth;
     j["points"] = point_names(options.points);
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());

@@ -95,7 +95,8 @@ struct ThreadState {
 class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
-        : config_(policy_config(*find_policy(input.policy), input.seed, input.depth)),
+        : config_(
+              policy_config(*find_policy(input.policy), input.seed, input.depth, input.parameters)),
           stepwise_(is_stepwise(config_)), history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {

@@ -213,6 +213,39 @@ TEST(Options, UnknownNamesAreAnsweredWithTheKnown) {
     EXPECT_TRUE(contains(complaint({"--run", "3", "--", "x"}), "--run")); // no guessing
 }
 
+TEST(Options, ThoseOfThePolicies) {
+    const ExecutorOptions stride =
+        executor_options({"--policy", "stride", "--stride-max", "5", "x"});
+    EXPECT_EQ(stride.parameters.value(Parameter::stride_max), 5U);
+    EXPECT_EQ(stride.parameters.set_value(Parameter::radius), std::nullopt);
+    EXPECT_EQ(
+        executor_options({"--radius=50", "--policy=rpro", "x"}).parameters.value(Parameter::radius),
+        50U);
+    EXPECT_EQ(executor_options({"--policy", "pos", "--pos-readonly", "off", "x"})
+                  .parameters.value(Parameter::pos_readonly),
+              0U);
+    EXPECT_EQ(executor_options({"--policy", "preempt-bound", "--preemptions", "0", "x"})
+                  .parameters.value(Parameter::preemptions),
+              0U);
+    EXPECT_TRUE(contains(complaint({"--policy", "stride", "--stride-max", "0", "x"}),
+                         "--stride-max: '0' is not a number from 1 to"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pos", "--pos-readonly", "1", "x"}),
+                         "--pos-readonly: '1' is neither on nor off"));
+    EXPECT_TRUE(contains(complaint({"--policy", "preempt-bound", "--preemptions", "65", "x"}),
+                         "from 0 to 64"));
+}
+
+TEST(Options, ThoseOfAnotherPolicyAreRefused) {
+    EXPECT_EQ(complaint({"--stride-max", "5", "--", "x"}),
+              "--stride-max is an option of policy stride, not of pct (see pctctl policies)");
+    EXPECT_TRUE(contains(complaint({"--policy", "pos", "--radius", "5", "x"}), "not of pos"));
+    EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--radius", "5", "x"}), "not of pct"));
+    // Whose the kept run is, is not known yet.
+    EXPECT_EQ(
+        options({"replay", "run-3", "--radius", "5"}).given.parameters.value(Parameter::radius),
+        5U);
+}
+
 TEST(Options, CgroupNamesCannotLeaveTheTree) {
     for (const char* value :
          {"..", "a/..", "../a", "a/../b", "/", "/a", "a//b", "a/", ".", "", "a\nb"})
@@ -294,10 +327,11 @@ TEST(Doctor, TakesNoProgram) {
 TEST(Help, NamesEveryOptionTheExitStatusesAndAnExample) {
     const std::string help = printed({"--help"});
     for (const char* part :
-         {"--cgroup",  "--depth",   "--policy",     "--runs",       "--keep-going", "--seed",
-          "--jobs",    "--timeout", "--spin-limit", "--points",     "--verify",     "--vm",
-          "--out",     "--json",    "--user",       "--pids-limit", "-v",           "-q",
-          "--version", "--help",    "replay",       "doctor",       "Example",      "Exit status"})
+         {"--cgroup",     "--depth",   "--policy",       "--runs",        "--keep-going", "--seed",
+          "--jobs",       "--timeout", "--spin-limit",   "--points",      "--verify",     "--vm",
+          "--out",        "--json",    "--user",         "--pids-limit",  "-v",           "-q",
+          "--stride-max", "--radius",  "--pos-readonly", "--preemptions", "--version",    "--help",
+          "replay",       "doctor",    "Example",        "Exit status"})
         EXPECT_TRUE(contains(help, part)) << part;
     EXPECT_FALSE(contains(help, "--inside-vm"));
     EXPECT_EQ(help, printed({"-h"}));

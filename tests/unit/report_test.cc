@@ -91,6 +91,8 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     options.spin_limit = 0ns;
     options.user = "nobody";
     options.pids_limit = 9;
+    options.policy = "stride";
+    options.parameters.set(Parameter::stride_max, 5);
     const std::string line = replay_command({}, RunSeed{10, 1}, options);
     std::vector<std::string> words;
     for (std::size_t at = 0; at < line.size();) {
@@ -106,6 +108,8 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     EXPECT_EQ(again.command, options.command);
     EXPECT_EQ(again.cgroup, options.cgroup);
     EXPECT_EQ(again.depth, options.depth);
+    EXPECT_EQ(again.policy, options.policy);
+    EXPECT_EQ(again.parameters, options.parameters);
     EXPECT_EQ(again.points, options.points);
     EXPECT_EQ(again.timeout, options.timeout);
     EXPECT_EQ(again.spin_limit, options.spin_limit);
@@ -236,7 +240,7 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     for (const auto& [key, value] : j.items())
         fields.insert(key);
     EXPECT_EQ(fields,
-              (std::set<std::string>{"schema", "command", "policy", "depth", "points",
+              (std::set<std::string>{"schema", "command", "policy", "parameters", "depth", "points",
                                      "campaign_seed", "runs_done", "failures", "first_failure",
                                      "threads", "steps", "bound_run", "bound_campaign",
                                      "interventions", "violations", "elapsed_s", "results"}));
@@ -254,6 +258,7 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(j["command"], json({"./app", "a b"}));
     EXPECT_EQ(j["policy"], "pct");
     EXPECT_EQ(j["depth"], 2);
+    EXPECT_EQ(j["parameters"], json::object());
     EXPECT_EQ(j["points"], json({"pthread", "syscall"}));
     EXPECT_EQ(j["campaign_seed"], "0x0000000000000abc");
     EXPECT_EQ(j["runs_done"], 3);
@@ -278,6 +283,13 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(run["switches"], 1);
     EXPECT_DOUBLE_EQ(run["duration_ms"], 1.5);
     EXPECT_EQ(run["order_hash"], "0000000000001234");
+}
+
+TEST(Json, HasTheParametersOfThePolicy) {
+    Report report = passing_report();
+    report.options.policy = "pos";
+    report.options.parameters.set(Parameter::pos_readonly, 0);
+    EXPECT_EQ(json::parse(summary_json(report))["parameters"], json({{"pos_readonly", false}}));
 }
 
 TEST(Json, SeedIsOneThatTheCommandLineAccepts) {

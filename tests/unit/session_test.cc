@@ -277,6 +277,29 @@ TEST_F(ReplaySession, OptionsOverrideTheKept) {
     EXPECT_TRUE(contains(out_, "depth 2 instead of 3"));
 }
 
+TEST_F(ReplaySession, UsesThePolicysOwnOptions) {
+    fs::current_path(top_.path());
+    options_ = Options();
+    options_.given.command = {"./app"};
+    options_.given.policy = "rpro";
+    options_.given.parameters.set(Parameter::radius, 50);
+    ASSERT_EQ(call(third_fails), ExitStatus::found);
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 50U);
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-3";
+    call(third_fails);
+    EXPECT_EQ(executor_options_.policy, "rpro");
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 50U);
+    options_.given.parameters.set(Parameter::radius, 5);
+    call(third_fails);
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 5U);
+    options_.given.parameters.set(Parameter::stride_max, 5);
+    EXPECT_EQ(call(third_fails), ExitStatus::usage);
+    EXPECT_EQ(err_, "pctctl: --stride-max is an option of policy stride, not of rpro (see pctctl "
+                    "policies)\n");
+}
+
 TEST_F(ReplaySession, WritesJsonWhereTheUserIs) {
     options_.json = "replay.json";
     options_.times = 5;

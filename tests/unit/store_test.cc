@@ -94,6 +94,26 @@ TEST(Store, WhatIsKeptIsLoadedAgain) {
     EXPECT_DOUBLE_EQ(run.duration_ms, 1.5);
 }
 
+TEST(Store, KeepsWhatIsSetOfThePolicy) {
+    RunRecord record{some_options(), "/", some_run(), "1", "2"};
+    record.options.policy = "stride";
+    record.options.parameters.set(Parameter::stride_max, 5);
+    auto parsed = parse_record(to_json_text(record), "here");
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->options.policy, "stride");
+    EXPECT_EQ(parsed->options.parameters, record.options.parameters);
+    // Another version's default may be another one.
+    record.options.parameters = {};
+    parsed = parse_record(to_json_text(record), "here");
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->options.parameters.set_value(Parameter::stride_max), 20U);
+    json damaged = json::parse(to_json_text(record));
+    damaged["parameters"]["stride_max"] = 0;
+    EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+    damaged["parameters"] = json::object();
+    EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+}
+
 TEST(Store, AbsentThingsStayAbsent) {
     RunRecord record{{}, "/", some_run(), "1", "2"};
     record.options.command = {"a"};
