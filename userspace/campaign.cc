@@ -65,6 +65,7 @@ private:
         RunPlan plan;
         plan.number = ++started_;
         plan.seed = plan_.fixed ? *plan_.fixed : seed_of(plan.number);
+        plan.algorithm = {plan_.policies[(plan.number - 1) % plan_.policies.size()], plan_.depth};
         plan.live_output = plan_.live_output;
         plan.verify = plan_.verify;
         return plan;
@@ -100,6 +101,7 @@ private:
     void record(const RunPlan& plan, RunResult run) {
         run.number = plan.number;
         run.seed = plan.seed;
+        run.algorithm = plan.algorithm;
         failed_ = failed_ || run.failed();
         if (steps_.size() < plan.number) {
             steps_.resize(plan.number);

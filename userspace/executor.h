@@ -25,7 +25,8 @@ struct ExecutorOptions {
     std::optional<std::string> cgroup;
     // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run.
     unsigned depth = 2;
-    // Scheduling algorithm, see is_known_policy() in options.h.
+    // Scheduling algorithm, see known_policies(); or several with commas, see portfolio(). Which
+    // one and which depth a run has, its plan says.
     std::string policy = "pct";
     // Of the policy's own options.
     PolicyParameters parameters;
@@ -44,6 +45,13 @@ struct ExecutorOptions {
     // pids.max of a run's cgroup: bounds a program that forks without end; >= 1.
     std::uint64_t pids_limit = 4096;
 };
+
+// The options of a run of that algorithm alone.
+inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& algorithm) {
+    options.policy = algorithm.policy;
+    options.depth = algorithm.depth;
+    return options;
+}
 
 // Loads the scheduler into the running kernel; it is gone again when the executor is destroyed or
 // the process ends. An Error says what this machine lacks.

@@ -18,13 +18,6 @@
 namespace pctctl {
 namespace {
 
-std::string policy_names() {
-    std::string names;
-    for (const PolicyInfo& policy : known_policies())
-        names += (names.empty() ? "" : ", ") + std::string(policy.name);
-    return names;
-}
-
 constexpr std::uint64_t kMostRuns = 1'000'000'000;
 constexpr std::uint64_t kMostPids = 4'194'304; // PID_MAX_LIMIT of 64-bit kernels
 
@@ -179,6 +172,9 @@ public:
             return complaint("--verbose and --quiet exclude each other");
         if (auto wrong = take_words(args, std::move(program)))
             return *wrong;
+        if (options_.mode == Mode::replay && options_.given.policy &&
+            portfolio(*options_.given.policy)->size() > 1)
+            return complaint("--policy: a replay is of one run; name that run's policy");
         // The policy of a kept run is not known yet.
         if (options_.replay_dir.empty())
             if (const Status ok = options_.given.check_for(options_.given.over({}).policy); !ok)
@@ -221,12 +217,13 @@ private:
                       throw CLI::ValidationError("--points", points.error().message);
                   given.points = *points;
               });
-        value("--policy", "NAME", kLookFor, "Scheduling algorithm, see 'pctctl policies' (pct)",
+        value("--policy", "NAMES", kLookFor,
+              "Scheduling algorithm, see 'pctctl policies' (pct);\n"
+              "several, with commas, take turns",
               [&given](Text text) {
-                  if (!is_known_policy(text))
-                      throw CLI::ValidationError("--policy",
-                                                 fmt::format("unknown policy '{}'; known: {}",
-                                                             printable(text), policy_names()));
+                  const auto names = portfolio(text);
+                  if (!names)
+                      throw CLI::ValidationError("--policy", names.error().message);
                   given.policy = text;
               });
         for (const ParameterInfo& parameter : all_parameters())
@@ -413,10 +410,6 @@ Mode mode_of(std::span<const std::string> argv) {
 
 } // namespace
 
-bool is_known_policy(std::string_view name) {
-    return find_policy(name) != nullptr;
-}
-
 ExecutorOptions Given::over(ExecutorOptions base) const {
     if (!command.empty())
         base.command = command;
@@ -436,8 +429,8 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
     return base;
 }
 
-Status Given::check_for(std::string_view name) const {
-    return check_parameters(parameters, *find_policy(name));
+Status Given::check_for(std::string_view policies) const {
+    return check_parameters(parameters, policies);
 }
 
 Result<Invocation> parse(std::span<const std::string> argv) {

@@ -7,6 +7,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "text.h"
+
 namespace pctctl {
 namespace {
 
@@ -20,6 +22,13 @@ constexpr PolicyInfo all[] = {
     PCT_POLICIES(X)
 #undef X
 };
+
+std::string known_names() {
+    std::string names;
+    for (const PolicyInfo& policy : known_policies())
+        names += (names.empty() ? "" : ", ") + std::string(policy.name);
+    return names;
+}
 
 std::string_view name_of(pct_policy policy) {
     return all[policy].name;
@@ -61,13 +70,38 @@ bool uses_depth(pct_policy policy) {
            policy == PCT_POLICY_PREEMPT_BOUND;
 }
 
-Status check_parameters(const PolicyParameters& set, const PolicyInfo& policy) {
+Result<std::vector<std::string>> portfolio(std::string_view list) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at <= list.size();) {
+        const std::size_t comma = std::min(list.find(',', at), list.size());
+        const std::string name(list.substr(at, comma - at));
+        if (!find_policy(name))
+            return Error::usage(
+                fmt::format("unknown policy '{}'; known: {}", printable(name), known_names()));
+        if (std::find(names.begin(), names.end(), name) != names.end())
+            return Error::usage(fmt::format("policy '{}' is named twice", name));
+        names.push_back(name);
+        at = comma + 1;
+    }
+    return names;
+}
+
+std::vector<pct_policy> portfolio_ids(std::string_view list) {
+    const auto names = portfolio(list);
+    std::vector<pct_policy> ids;
+    for (const std::string& name : *names)
+        ids.push_back(find_policy(name)->id);
+    return ids;
+}
+
+Status check_parameters(const PolicyParameters& set, std::string_view policies) {
+    const std::vector<pct_policy> ids = portfolio_ids(policies);
     for (const ParameterInfo& parameter : all_parameters())
-        if (set.set_value(parameter.id) && parameter.policy != policy.id)
+        if (set.set_value(parameter.id) &&
+            std::find(ids.begin(), ids.end(), parameter.policy) == ids.end())
             return Error::usage(fmt::format("{} is an option of policy {}, not of {} (see pctctl "
                                             "policies)",
-                                            parameter.option, name_of(parameter.policy),
-                                            policy.name));
+                                            parameter.option, name_of(parameter.policy), policies));
     return Done{};
 }
 
@@ -102,9 +136,18 @@ bool is_stepwise(const pct_policy_config& config) {
     return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO;
 }
 
-// RPro's own bound needs the distance of a bug's events, which nobody knows.
-bool has_bound(std::string_view policy) {
-    return policy == "pct";
+Promise promise_of(pct_policy policy) {
+    switch (policy) {
+    case PCT_POLICY_PCT:
+    case PCT_POLICY_PPCT:
+        return Promise::depth;
+    case PCT_POLICY_RPRO:
+        return Promise::radius;
+    case PCT_POLICY_POS:
+        return Promise::partial_orders;
+    default:
+        return Promise::nothing;
+    }
 }
 
 std::string policies_text() {

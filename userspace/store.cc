@@ -118,6 +118,7 @@ RunRecord record_from(const json& j) {
     if (!seed)
         throw std::invalid_argument(seed.error().message);
     run.seed = *seed;
+    run.algorithm = {options.policy, options.depth};
     run.number = static_cast<std::uint32_t>(number(j.at("run"), 1, 0xffffffff));
     const auto outcome = outcome_from(j.at("outcome").get<std::string>());
     if (!outcome)
@@ -289,8 +290,8 @@ Result<std::string> RunStore::keep(const RunResult& run) {
         ::open(draft.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!directory)
         return failed(errno);
-    const std::string description =
-        to_json_text({options_, cwd_, run, std::string(kVersion), kernel_release()});
+    const std::string description = to_json_text(
+        {options_for(options_, run.algorithm), cwd_, run, std::string(kVersion), kernel_release()});
     for (const auto& [name, text] : {std::pair<const char*, std::string_view>{"stdout", run.out},
                                      {"stderr", run.err},
                                      {"run.json", description}})

@@ -20,7 +20,7 @@
 namespace pctctl {
 
 struct RunRecord {
-    ExecutorOptions options; // jobs and verify are not kept
+    ExecutorOptions options; // for the run's policy and depth alone; jobs and verify are not kept
     std::string cwd;         // absolute; where the program was started
     RunResult result;        // out and err are not part of run.json
     std::string pctctl_version;

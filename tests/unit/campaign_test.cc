@@ -220,6 +220,30 @@ TEST(Campaign, KOfParallelRunsComesFromTheirWindow) {
         EXPECT_EQ(plan.seed.k, measured_before(plan.number, 2) * 10) << plan.number;
 }
 
+// Who has which run is known from its number, whatever ends when.
+TEST(Campaign, PoliciesTakeTurns) {
+    for (const unsigned jobs : {1U, 4U}) {
+        FakeExecutor executor([](const RunPlan& plan) {
+            std::this_thread::sleep_for(std::chrono::microseconds(pct_mix(plan.number) % 2000));
+            RunResult run = passing_run();
+            if (plan.number % 5 == 0) // ended by its time limit
+                run.outcome = Outcome::timeout;
+            return run;
+        });
+        CampaignPlan plan = plan_of(20, jobs);
+        plan.policies = {"pos", "pct", "stride"};
+        plan.depth = 3;
+        plan.keep_going = true;
+        const CampaignResult result = carry_out(plan, executor);
+        ASSERT_EQ(result.runs.size(), 20U);
+        for (const RunPlan& one : executor.plans()) {
+            EXPECT_EQ(one.algorithm.policy, plan.policies[(one.number - 1) % 3]) << one.number;
+            EXPECT_EQ(one.algorithm.depth, 3U);
+            EXPECT_EQ(result.runs[one.number - 1].algorithm, one.algorithm);
+        }
+    }
+}
+
 TEST(Campaign, AStopRequestEndsItBetweenRuns) {
     std::stop_source source;
     FakeExecutor executor([&](const RunPlan& plan) {

@@ -235,6 +235,20 @@ TEST(Options, ThoseOfThePolicies) {
                          "from 0 to 64"));
 }
 
+TEST(Options, SeveralPolicies) {
+    EXPECT_EQ(executor_options({"--policy", "pct,stride", "--stride-max", "5", "x"}).policy,
+              "pct,stride");
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,cfs", "x"}), "unknown policy 'cfs'; known:"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,", "x"}), "unknown policy ''; known:"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,pct", "x"}), "named twice"));
+    EXPECT_TRUE(
+        contains(complaint({"--policy", "pct,pos", "--radius", "5", "x"}), "not of pct,pos"));
+    EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--policy", "pct,pos", "x"}),
+                         "name that run's policy"));
+    EXPECT_TRUE(
+        contains(complaint({"replay", "run-3", "--policy", "pct,pos"}), "name that run's policy"));
+}
+
 TEST(Options, ThoseOfAnotherPolicyAreRefused) {
     EXPECT_EQ(complaint({"--stride-max", "5", "--", "x"}),
               "--stride-max is an option of policy stride, not of pct (see pctctl policies)");

@@ -69,17 +69,48 @@ TEST(PolicyConfig, TakesTheNumberOfPreemptions) {
 
 TEST(CheckParameters, EachBelongsToOnePolicy) {
     for (const PolicyInfo& policy : known_policies()) {
-        EXPECT_TRUE(check_parameters({}, policy));
+        EXPECT_TRUE(check_parameters({}, policy.name));
         for (const ParameterInfo& parameter : all_parameters()) {
-            const Status ok = check_parameters(with(parameter.id, 1), policy);
+            const Status ok = check_parameters(with(parameter.id, 1), policy.name);
             EXPECT_EQ(bool(ok), parameter.policy == policy.id) << policy.name << parameter.option;
             if (!ok) {
                 EXPECT_EQ(ok.error().status, ExitStatus::usage);
             }
         }
     }
-    EXPECT_EQ(check_parameters(with(Parameter::radius, 5), *find_policy("pct")).error().message,
+    EXPECT_EQ(check_parameters(with(Parameter::radius, 5), "pct").error().message,
               "--radius is an option of policy rpro, not of pct (see pctctl policies)");
+}
+
+TEST(CheckParameters, OneOfAPortfolioIsEnough) {
+    EXPECT_TRUE(check_parameters(with(Parameter::radius, 5), "pct,rpro"));
+    EXPECT_EQ(check_parameters(with(Parameter::radius, 5), "pct,pos").error().message,
+              "--radius is an option of policy rpro, not of pct,pos (see pctctl policies)");
+}
+
+TEST(Portfolio, IsAListOfDifferentPolicies) {
+    EXPECT_EQ(*portfolio("pct"), std::vector<std::string>{"pct"});
+    EXPECT_EQ(*portfolio("pos,pct,random-walk"),
+              (std::vector<std::string>{"pos", "pct", "random-walk"}));
+    EXPECT_EQ(portfolio_ids("pos,pct"), (std::vector{PCT_POLICY_POS, PCT_POLICY_PCT}));
+    for (const char* list : {"", ",", "pct,", ",pct", "pct,,pos", "pct, pos", "cfs", "pct,cfs"}) {
+        const auto names = portfolio(list);
+        ASSERT_FALSE(names) << list;
+        EXPECT_EQ(names.error().status, ExitStatus::usage);
+        EXPECT_NE(names.error().message.find("known: pct, "), std::string::npos);
+    }
+    EXPECT_EQ(portfolio("pct,pos,pct").error().message, "policy 'pct' is named twice");
+}
+
+// The policies' own papers say what is promised.
+TEST(Promise, OfEachPolicy) {
+    EXPECT_EQ(promise_of(PCT_POLICY_PCT), Promise::depth);
+    EXPECT_EQ(promise_of(PCT_POLICY_PPCT), Promise::depth);
+    EXPECT_EQ(promise_of(PCT_POLICY_RPRO), Promise::radius);
+    EXPECT_EQ(promise_of(PCT_POLICY_POS), Promise::partial_orders);
+    EXPECT_EQ(promise_of(PCT_POLICY_BASIC_POS), Promise::nothing);
+    EXPECT_EQ(promise_of(PCT_POLICY_STRIDE), Promise::nothing);
+    EXPECT_EQ(promise_of(PCT_POLICY_RANDOM_WALK), Promise::nothing);
 }
 
 TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {

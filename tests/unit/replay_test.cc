@@ -32,7 +32,7 @@ Report report_of(std::vector<RunResult> runs) {
         runs[i].seed = {10, 0xabc};
     }
     report.campaign.runs = std::move(runs);
-    report.tally = tally(report.campaign.runs, 2);
+    report.tally = tally(report.campaign.runs, report.options, false);
     return report;
 }
 

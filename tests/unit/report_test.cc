@@ -12,6 +12,7 @@
 #include "fake_executor.h"
 #include "options.h"
 #include "pctctl/points.h"
+#include "policies.h"
 #include "temporary_directory.h"
 
 namespace pctctl {
@@ -26,13 +27,20 @@ RunResult run_of(RunResult run, std::uint32_t number, std::uint32_t k) {
     return run;
 }
 
+// Computes anew what follows from the runs.
+void retally(Report& report) {
+    report.tally = tally(report.campaign.runs, report.options);
+}
+
 Report report_of(std::vector<RunResult> runs, unsigned depth = 2) {
     Report report;
+    for (RunResult& run : runs)
+        run.algorithm.depth = depth;
     report.options.command = {"./app", "a b"};
     report.options.depth = depth;
     report.campaign.runs = std::move(runs);
     report.campaign.elapsed_s = 12.3;
-    report.tally = tally(report.campaign.runs, depth);
+    retally(report);
     report.planned = static_cast<std::uint32_t>(report.campaign.runs.size());
     report.campaign_seed = 0xabc;
     return report;
@@ -184,7 +192,7 @@ TEST(Summary, ListsTheFirstTenFailures) {
 TEST(Summary, CountsInterventionsAndWhatTheyCost) {
     Report report = passing_report();
     report.campaign.runs[1].interventions = 4;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     const std::string text = summary_text(report);
     EXPECT_TRUE(contains(text, "4 interventions in 1 run")) << text;
     // One run without: 0.95.
@@ -195,12 +203,12 @@ TEST(Summary, TellsAboutTheWitness) {
     Report report = passing_report();
     for (RunResult& run : report.campaign.runs)
         run.violations = 0;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     EXPECT_TRUE(contains(summary_text(report), "witness: 0 violations in 3 verified runs"));
     EXPECT_EQ(summary_text(report, true), "");
     report.campaign.runs[1].violations = 2;
     report.campaign.runs[1].violation_details = {"thread 2 ran although 1 was enabled"};
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     for (const bool brief : {false, true}) {
         EXPECT_TRUE(contains(summary_text(report, brief), "witness: 2 violations"));
         EXPECT_TRUE(contains(summary_text(report, brief), "run 2: thread 2 ran although"));
@@ -225,6 +233,102 @@ TEST(Summary, SaysWhenItIsIncomplete) {
     EXPECT_TRUE(contains(summary_text(report), "ended early, 100 were planned"));
 }
 
+// Runs 1 .. 6 of 2 threads and 10 steps, taking turns; run 3 fails.
+Report portfolio_report(const std::string& policies, unsigned depth = 2) {
+    Report report = report_of({}, depth);
+    report.options.policy = policies;
+    const auto names = *portfolio(policies);
+    for (std::uint32_t i = 1; i <= 6; ++i) {
+        RunResult run = run_of(i == 3 ? failing_run() : passing_run(), i, i == 1 ? 0 : 10);
+        run.algorithm = {names[(i - 1) % names.size()], depth};
+        report.campaign.runs.push_back(run);
+    }
+    retally(report);
+    return report;
+}
+
+TEST(Portfolio, EachPolicyHasItsShareAndItsStatement) {
+    const std::string text = summary_text(portfolio_report("random-walk,pct,pos"));
+    EXPECT_TRUE(contains(text, "depth d = 2; policies random-walk, pct, pos (pos-readonly on)"))
+        << text;
+    EXPECT_TRUE(contains(text, "policy random-walk: 0 of 2 runs failed\n"));
+    EXPECT_TRUE(contains(text, "policy pos: 1 of 2 runs failed (rate 0.5), the first is run 3\n"));
+    EXPECT_TRUE(contains(text, "policy random-walk promises nothing"));
+    // Two runs of pct, both with k: 0.95^2.
+    EXPECT_TRUE(contains(text, "one run of pct finds a bug of depth <= 2"));
+    EXPECT_TRUE(contains(text, "missed with probability at most 0.903"));
+    EXPECT_TRUE(contains(text, "  (2 of 2 runs count)"));
+    EXPECT_TRUE(contains(text, "for at most 0.05: --runs 177")); // 59 of its own
+    EXPECT_TRUE(contains(text, "one run of pos takes a given partial order"));
+}
+
+TEST(Portfolio, AFailureIsRepeatedUnderItsOwnPolicy) {
+    const std::string text = summary_text(portfolio_report("random-walk,pct,pos"));
+    EXPECT_TRUE(contains(text, "replay --seed 0000000a0000000000000103 --policy pos -- ./app"))
+        << text;
+}
+
+TEST(Portfolio, InJson) {
+    const json j = json::parse(summary_json(portfolio_report("stride,pct")));
+    EXPECT_EQ(j["policy"], "stride,pct");
+    EXPECT_EQ(j["parameters"], json({{"stride_max", 20}}));
+    EXPECT_TRUE(j["bound_run"].is_null());
+    EXPECT_TRUE(j["bound_campaign"].is_null());
+    ASSERT_EQ(j["policies"].size(), 2U);
+    EXPECT_EQ(j["policies"][0], json({{"policy", "stride"},
+                                      {"runs", 3},
+                                      {"failures", 1},
+                                      {"first_failure", 3},
+                                      {"rate", 1.0 / 3},
+                                      {"interventions", 0},
+                                      {"promise", "nothing"},
+                                      {"bounds", json::array()}}));
+    const json& pct = j["policies"][1];
+    EXPECT_TRUE(pct["first_failure"].is_null());
+    EXPECT_EQ(pct["promise"], "depth");
+    ASSERT_EQ(pct["bounds"].size(), 1U);
+    EXPECT_EQ(pct["bounds"][0]["depth"], 2);
+    EXPECT_EQ(pct["bounds"][0]["counted"], 3);
+    EXPECT_DOUBLE_EQ(pct["bounds"][0]["bound_run"], 0.05);
+    EXPECT_EQ(j["results"][2]["policy"], "stride");
+    EXPECT_EQ(j["results"][3]["policy"], "pct");
+    EXPECT_EQ(j["results"][3]["depth"], 2);
+}
+
+TEST(Statement, OfRproIsAboutTheRadius) {
+    std::string text = summary_text(portfolio_report("rpro", 3));
+    EXPECT_TRUE(contains(text, "one run finds a bug of depth 3 within 10 steps at these points "
+                               "with probability at least\n  1/(n*k*(d-1)*r^(d-2)) = 1/400 = "
+                               "0.0025 (RPro, by the proof of PCT's Theorem 9)"))
+        << text;
+    // With two change points or none it is PCT.
+    text = summary_text(portfolio_report("rpro", 2));
+    EXPECT_TRUE(contains(text, "a bug of depth <= 2 at these points with probability at least\n  "
+                               "1/(n*k^(d-1)) = 1/20 = 0.05 (PCT, Theorem 9)"))
+        << text;
+}
+
+TEST(Statement, OfPosIsAboutPartialOrders) {
+    Report report = portfolio_report("pos");
+    std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "1/n^k = 1/2^10 = 0.000976, the more the fewer of them race (POS, "
+                               "Theorem 1)"))
+        << text; // 0.0009765625, rounded down
+    EXPECT_FALSE(contains(text, "missed"));
+    EXPECT_EQ(json::parse(summary_json(report))["bound_run"], 0);
+    for (RunResult& run : report.campaign.runs)
+        run.steps = 5000;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "1/n^k = 1/2^5000, the more"));
+}
+
+TEST(Statement, OfOthersIsThatThereIsNone) {
+    const std::string text = summary_text(portfolio_report("stride"));
+    EXPECT_TRUE(contains(text, "policy stride (stride-max 20), points")) << text;
+    EXPECT_TRUE(contains(text, "policy stride promises nothing about the bugs"));
+    EXPECT_FALSE(contains(text, "not covered"));
+}
+
 TEST(Warning, WhenNothingWasControlled) {
     EXPECT_EQ(uncontrolled_warning(passing_report()), "");
     const std::string no_steps = uncontrolled_warning(report_of({run_of(passing_run(0), 1, 0)}));
@@ -242,14 +346,14 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     EXPECT_EQ(fields,
               (std::set<std::string>{"schema", "command", "policy", "parameters", "depth", "points",
                                      "campaign_seed", "runs_done", "failures", "first_failure",
-                                     "threads", "steps", "bound_run", "bound_campaign",
+                                     "threads", "steps", "policies", "bound_run", "bound_campaign",
                                      "interventions", "violations", "elapsed_s", "results"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
-    EXPECT_EQ(fields,
-              (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal", "threads",
-                                     "steps", "switches", "duration_ms", "order_hash"}));
+    EXPECT_EQ(fields, (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal",
+                                             "policy", "depth", "threads", "steps", "switches",
+                                             "duration_ms", "order_hash"}));
 }
 
 TEST(Json, HasTheValues) {
@@ -315,7 +419,7 @@ TEST(Json, ViolationsWithTheWitness) {
     Report report = passing_report();
     report.campaign.runs[0].violations = 0;
     report.campaign.runs[1].violations = 3;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     EXPECT_EQ(json::parse(summary_json(report))["violations"], 3);
 }
 

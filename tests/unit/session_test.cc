@@ -120,6 +120,25 @@ TEST_F(Session, OptionsReachTheExecutor) {
     EXPECT_TRUE(contains(out_, "witness: 0 violations"));
 }
 
+TEST_F(Session, APortfolioSharesTheRunsOut) {
+    options_.given.policy = "stride,pct";
+    options_.given.depth = 3;
+    EXPECT_EQ(call(third_fails), ExitStatus::found);
+    EXPECT_TRUE(contains(out_, "policy stride: 1 of 2 runs failed (rate 0.5), the first is run 3"))
+        << out_;
+    EXPECT_TRUE(contains(out_, "policy pct: 0 of 1 run failed"));
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-3";
+    RunPlan used;
+    call([&](const RunPlan& plan) {
+        used = plan;
+        return failing_run();
+    });
+    EXPECT_EQ(used.algorithm, (Algorithm{"stride", 3}));
+    EXPECT_EQ(executor_options_.policy, "stride");
+}
+
 TEST_F(Session, ARandomSeedIsPrintedAndDiffers) {
     options_.campaign_seed = std::nullopt;
     call(all_pass);

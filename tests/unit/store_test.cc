@@ -39,6 +39,7 @@ RunResult some_run(std::uint32_t number = 17) {
     RunResult run = failing_run(79, 3);
     run.number = number;
     run.seed = {79, 0xfedcba9876543210ULL};
+    run.algorithm.depth = 3;
     run.switches = 12;
     run.interventions = 4;
     run.order_hash = 0x00000000deadbeefULL;
@@ -112,6 +113,24 @@ TEST(Store, KeepsWhatIsSetOfThePolicy) {
     EXPECT_FALSE(parse_record(damaged.dump(), "here"));
     damaged["parameters"] = json::object();
     EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+}
+
+TEST(Store, KeepsTheRunsOwnPolicyOfAPortfolio) {
+    const TemporaryDirectory directory;
+    ExecutorOptions options = some_options();
+    options.policy = "pct,stride";
+    options.parameters.set(Parameter::stride_max, 5);
+    RunStore store(directory / "out", options, "/");
+    RunResult run = some_run();
+    run.algorithm = {"stride", 2};
+    const auto kept = store.keep(run);
+    ASSERT_TRUE(kept) << kept.error().message;
+    const auto loaded = load_record(*kept);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->options.policy, "stride");
+    EXPECT_EQ(loaded->options.depth, 2U);
+    EXPECT_EQ(loaded->options.parameters.value(Parameter::stride_max), 5U);
+    EXPECT_EQ(loaded->result.algorithm, run.algorithm);
 }
 
 TEST(Store, AbsentThingsStayAbsent) {
