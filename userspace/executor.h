@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "depth.h"
 #include "parameters.h"
 #include "pctctl/points.h"
 #include "result.h"
@@ -23,7 +24,7 @@ struct ExecutorOptions {
     // cgroup v2 that holds the runs, relative to the mount point, without "." and ".."; made when
     // absent and then removed at the end. Absent: one of our own.
     std::optional<std::string> cgroup;
-    // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run.
+    // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run; or kDepthAuto.
     unsigned depth = 2;
     // Scheduling algorithm, see known_policies(); or several with commas, see portfolio(). Which
     // one and which depth a run has, its plan says.

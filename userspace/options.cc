@@ -9,6 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "cgroup.h"
+#include "depth.h"
 #include "pctctl/run.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
@@ -202,11 +203,14 @@ private:
 
     void add_search_options() {
         Given& given = options_.given;
-        value("--depth", "D", kLookFor,
+        value("--depth", "D|auto", kLookFor,
               "Depth of the bugs looked for: how many orderings must\n"
-              "coincide; 1 to 64 (2)",
+              "coincide; 1 to 64, or auto: drawn for each run (2)",
               [&given](Text text) {
-                  given.depth = static_cast<unsigned>(number("--depth", text, 1, PCT_MAX_DEPTH));
+                  given.depth =
+                      text == "auto"
+                          ? kDepthAuto
+                          : static_cast<unsigned>(number("--depth", text, 1, PCT_MAX_DEPTH));
               });
         value("--points", "SETS", kLookFor,
               "Where order matters: pthread, syscall, or both with a\n"

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +56,7 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
     if (options.cgroup)
         add("--cgroup", *options.cgroup);
     if (options.depth != usual.depth)
-        add("--depth", fmt::format("{}", options.depth));
+        add("--depth", depth_text(options.depth));
     if (options.policy != usual.policy)
         add("--policy", options.policy);
     for (const ParameterInfo& parameter : all_parameters())
@@ -173,8 +174,8 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
 }
 
 // About the runs of one depth. `who`: "" or " of pct".
-std::string depth_text(const Report& report, const PolicyTally& policy, const DepthTally& d,
-                       const std::string& who) {
+std::string depth_statement(const Report& report, const PolicyTally& policy, const DepthTally& d,
+                            const std::string& who) {
     const Words words = words_for(report, policy, d);
     if (d.bound_run == 0 || report.tally.uncontrolled())
         return fmt::format("nothing can be said about {}\n", words.bug);
@@ -184,8 +185,9 @@ std::string depth_text(const Report& report, const PolicyTally& policy, const De
         at_least(d.bound_run), words.source);
     if (d.counted == 0) {
         text += fmt::format("no run counts towards that yet: {}\n",
-                            d.runs == 1 ? "the first one only measures k"
-                                        : "none had its change points drawn from the k above");
+                            report.tally.runs == 1
+                                ? "the first one only measures k"
+                                : "none had its change points drawn from the k above");
     } else {
         text += fmt::format("{} would have been missed with probability at most {}\n", words.bug,
                             at_most(d.miss));
@@ -211,6 +213,45 @@ std::string depth_text(const Report& report, const PolicyTally& policy, const De
     return text;
 }
 
+// About all depths, if they were drawn: a line for each. `who` as above.
+std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
+                              const std::string& who) {
+    if (policy.depths.empty())
+        return {};
+    if (policy.depths.front().bound_run == 0 || report.tally.uncontrolled())
+        return "nothing can be said about bugs at these points\n";
+    std::string text =
+        fmt::format("one run{}, of the depth d that was drawn for it, finds a bug at "
+                    "these points\n",
+                    who);
+    std::string strictly;
+    for (const DepthTally& d : policy.depths) {
+        const Words words = words_for(report, policy, d);
+        text +=
+            fmt::format("  of depth {}{}{} with probability at least {}{}; missed with at most "
+                        "{} ({} of {} count)\n",
+                        policy.promise == Promise::radius && d.depth > 2 ? "" : "<= ", d.depth,
+                        policy.promise == Promise::radius && d.depth > 2
+                            ? fmt::format(" within {} steps",
+                                          report.options.parameters.value(Parameter::radius))
+                            : "",
+                        words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
+                        at_least(d.bound_run), at_most(d.miss), d.counted, counted(d.runs, "run"));
+        strictly += fmt::format("{}{} (depth {})", strictly.empty() ? "" : ", ",
+                                at_most(d.miss_unperturbed), d.depth);
+    }
+    const Words words = words_for(report, policy, policy.depths.back());
+    text += fmt::format("  {} ({}){}\n", words.formula, words.source,
+                        policy.promise == Promise::radius ? "" : "; deeper runs count as well");
+    if (policy.interventions > 0)
+        text += fmt::format(
+            "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
+            "strictly, only the others count: missed with at most {}\n",
+            counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
+            strictly);
+    return text;
+}
+
 std::string orders_text(const Report& report, const PolicyTally& policy, const std::string& who) {
     const Tally& t = report.tally;
     if (t.threads < 2 || t.uncontrolled())
@@ -230,31 +271,33 @@ std::string promise_text(const Report& report, const PolicyTally& policy) {
     if (policy.promise == Promise::nothing)
         return fmt::format("policy {} promises nothing about the bugs that were not found\n",
                            policy.policy);
+    if (report.tally.depth_drawn)
+        return drawn_depths_text(report, policy, who);
     std::string text;
     for (const DepthTally& depth : policy.depths)
-        text += depth_text(report, policy, depth, who);
+        text += depth_statement(report, policy, depth, who);
     return text;
 }
 
 std::string bound_text(const Report& report) {
     const Tally& t = report.tally;
     std::string text = fmt::format("\nthreads n = {}, steps k = {}, depth d = {}; {}, points {}\n",
-                                   t.threads, t.steps, report.options.depth, policies_of(report),
-                                   points_text(report.options.points));
+                                   t.threads, t.steps, depth_text(report.options.depth),
+                                   policies_of(report), points_text(report.options.points));
     if (t.policies.size() > 1)
         text += shares_text(report);
-    bool about_bugs = false;
+    unsigned deepest = 0; // that something is promised about
     for (const PolicyTally& policy : t.policies) {
         text += promise_text(report, policy);
-        for (const DepthTally& depth : policy.depths)
-            about_bugs = about_bugs || depth.bound_run > 0;
+        if (!policy.depths.empty() && policy.depths.back().bound_run > 0)
+            deepest = std::max(deepest, policy.depths.back().depth);
     }
-    if (about_bugs && !t.uncontrolled())
+    if (deepest > 0 && !t.uncontrolled())
         text += fmt::format(
             "not covered: races of plain memory accesses between points, other inputs, bugs of "
             "depth > {},\nschedules with more threads or steps than seen, programs that depend on "
             "timers\n",
-            report.options.depth);
+            deepest);
     return text;
 }
 
@@ -422,7 +465,7 @@ std::string summary_json(const Report& report) {
     j["schema"] = 1;
     j["command"] = report.options.command;
     j["policy"] = report.options.policy;
-    j["depth"] = report.options.depth;
+    j["depth"] = t.depth_drawn ? ordered_json(nullptr) : ordered_json(report.options.depth);
     j["parameters"] =
         parameters_json(report.options.parameters, portfolio_ids(report.options.policy));
     j["points"] = point_names(report.options.points);
@@ -435,7 +478,7 @@ std::string summary_json(const Report& report) {
     j["threads"] = t.threads;
     j["steps"] = t.steps;
     // One number stands for the campaign only when all its runs promise the same.
-    if (t.policies.size() > 1) {
+    if (t.policies.size() > 1 || t.depth_drawn) {
         j["bound_run"] = nullptr;
         j["bound_campaign"] = nullptr;
     } else {

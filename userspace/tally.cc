@@ -81,8 +81,9 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
 } // namespace
 
 const DepthTally* Tally::only_depth() const {
-    return policies.size() == 1 && policies[0].depths.size() == 1 ? policies[0].depths.data()
-                                                                  : nullptr;
+    return !depth_drawn && policies.size() == 1 && policies[0].depths.size() == 1
+               ? policies[0].depths.data()
+               : nullptr;
 }
 
 bool counts_for_bound(const RunResult& run, std::uint64_t k) {
@@ -101,6 +102,7 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
         else
             ++t.unverified;
     }
+    t.depth_drawn = options.depth == kDepthAuto;
     const auto names = portfolio(options.policy);
     for (const std::string& name : *names)
         t.policies.push_back(tally_policy(name, runs, t, options, drawn));

@@ -52,11 +52,13 @@ struct Tally {
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations; // of the runs that were verified; none: absent
     std::uint64_t unverified = 0;
+    bool depth_drawn = false;          // with --depth auto
     std::vector<PolicyTally> policies; // those of the options, in their order
 
     // Nothing was under control in any run: no thread or no scheduling point was seen.
     bool uncontrolled() const { return runs > 0 && (threads == 0 || steps == 0); }
-    // Of a campaign with one policy and one depth; null for others, and where nothing is promised.
+    // Of a campaign with one policy and one depth, which was not drawn; null for others, and where
+    // nothing is promised.
     const DepthTally* only_depth() const;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "campaign.h"
 
+#include <set>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "depth.h"
 #include "fake_executor.h"
 #include "policies/policy.h"
 
@@ -242,6 +244,30 @@ TEST(Campaign, PoliciesTakeTurns) {
             EXPECT_EQ(result.runs[one.number - 1].algorithm, one.algorithm);
         }
     }
+}
+
+TEST(Campaign, ADepthIsDrawnForEachRunThatHasOne) {
+    FakeExecutor executor([](const RunPlan&) { return passing_run(); });
+    CampaignPlan plan = plan_of(60);
+    plan.policies = {"pct", "pos"};
+    plan.depth = kDepthAuto;
+    carry_out(plan, executor);
+    std::set<unsigned> drawn;
+    for (const RunPlan& one : executor.plans()) {
+        if (one.algorithm.policy == "pos") {
+            EXPECT_EQ(one.algorithm.depth, 1U);
+            continue;
+        }
+        EXPECT_EQ(one.algorithm.depth, draw_depth(one.seed));
+        drawn.insert(one.algorithm.depth);
+    }
+    EXPECT_GE(drawn.size(), 3U);
+    EXPECT_EQ(executor.plans()[0].algorithm.depth, 1U); // it measures
+    // So that a run is the same again, from its seed.
+    plan.fixed = executor.plans()[12].seed;
+    FakeExecutor again([](const RunPlan&) { return passing_run(); });
+    carry_out(plan, again);
+    EXPECT_EQ(again.plans()[0].algorithm, executor.plans()[12].algorithm);
 }
 
 TEST(Campaign, AStopRequestEndsItBetweenRuns) {

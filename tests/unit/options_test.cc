@@ -139,6 +139,8 @@ TEST(Options, AllAreRead) {
     EXPECT_FALSE(options({"--json", "file", "x"}).json_on_stdout());
     EXPECT_EQ(options({"--seed", "12", "x"}).campaign_seed, 12U);
     EXPECT_EQ(options({"--depth", "64", "x"}).given.depth, 64U);
+    EXPECT_EQ(options({"--depth", "auto", "x"}).given.depth, kDepthAuto);
+    EXPECT_TRUE(contains(complaint({"--depth", "Auto", "x"}), "from 1 to 64"));
 }
 
 TEST(Options, TheLastOfARepeatedOneCounts) {

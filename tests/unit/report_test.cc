@@ -329,6 +329,45 @@ TEST(Statement, OfOthersIsThatThereIsNone) {
     EXPECT_FALSE(contains(text, "not covered"));
 }
 
+TEST(DrawnDepths, EachHasItsLine) {
+    Report report = report_of({}, kDepthAuto);
+    report.campaign.runs = {};
+    for (const unsigned depth : {1, 2, 3, 2}) {
+        const auto number = static_cast<std::uint32_t>(report.campaign.runs.size() + 1);
+        report.campaign.runs.push_back(
+            run_of(number == 4 ? failing_run() : passing_run(), number, number == 1 ? 0 : 10));
+        report.campaign.runs.back().algorithm.depth = depth;
+    }
+    retally(report);
+    std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "depth d = auto; policy pct, points")) << text;
+    EXPECT_TRUE(contains(text, "  of depth <= 1 with probability at least 1/2 = 0.5; missed with "
+                               "at most 0.449 (1 of 1 run count)\n"))
+        << text; // 0.5 * 0.95^2 * 0.995 = 0.44899
+    EXPECT_TRUE(contains(text, "  of depth <= 3 with probability at least 1/200 = 0.005; missed "
+                               "with at most 1 - 0.005 (1 of 1 run count)\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "1/(n*k^(d-1)) (PCT, Theorem 9); deeper runs count as well"));
+    EXPECT_TRUE(contains(text, "bugs of depth > 3"));
+    // The run's own depth, not that of the campaign.
+    report.campaign.runs[3].algorithm.depth = 3;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "replay --seed 0000000a0000000000000104 --depth 3"));
+
+    const json j = json::parse(summary_json(report));
+    EXPECT_TRUE(j["depth"].is_null());
+    EXPECT_TRUE(j["bound_run"].is_null());
+    EXPECT_EQ(j["results"][3]["depth"], 3);
+    EXPECT_EQ(j["policies"][0]["bounds"].size(), 3U);
+    EXPECT_EQ(j["policies"][0]["bounds"][2]["depth"], 3);
+    EXPECT_EQ(j["policies"][0]["bounds"][2]["runs"], 2);
+
+    report.campaign.runs[1].interventions = 2;
+    retally(report);
+    text = summary_text(report);
+    EXPECT_TRUE(contains(text, "strictly, only the others count: missed with at most")) << text;
+}
+
 TEST(Warning, WhenNothingWasControlled) {
     EXPECT_EQ(uncontrolled_warning(passing_report()), "");
     const std::string no_steps = uncontrolled_warning(report_of({run_of(passing_run(0), 1, 0)}));

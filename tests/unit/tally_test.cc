@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tally.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,68 @@ TEST(Tally, EachPolicyHasItsOwnFormula) {
     EXPECT_EQ(t.policies[0].depths[0].counted, 2U);                 // not the measuring one
     EXPECT_TRUE(t.policies[1].depths.empty());
     EXPECT_NEAR(t.policies[1].order_bound, 1.0 / 1024, 1e-15);
+}
+
+// Depths 1, 2, 3, 2, 3, 2, all drawn from k = 10 but the first.
+std::vector<RunResult> runs_of_drawn_depths(const std::string& policy) {
+    std::vector<RunResult> runs;
+    for (const unsigned depth : {1, 2, 3, 2, 3, 2}) {
+        const auto number = static_cast<std::uint32_t>(runs.size() + 1);
+        runs.push_back(run_of(number, number == 1 ? 0 : 10, 10));
+        runs.back().algorithm = {policy, depth};
+    }
+    return runs;
+}
+
+TEST(Tally, OfDrawnDepthsIsByDepth) {
+    ExecutorOptions options;
+    options.depth = kDepthAuto;
+    std::vector<RunResult> runs = runs_of_drawn_depths("pct");
+    runs[1].interventions = 1;
+    const Tally t = tally(runs, options);
+    EXPECT_TRUE(t.depth_drawn);
+    EXPECT_EQ(t.only_depth(), nullptr);
+    ASSERT_EQ(t.policies[0].depths.size(), 3U);
+    const auto& [one, two, three] =
+        std::array{t.policies[0].depths[0], t.policies[0].depths[1], t.policies[0].depths[2]};
+    EXPECT_EQ(one.depth, 1U);
+    EXPECT_EQ(one.counted, 1U); // the measuring run has depth 1
+    EXPECT_EQ(two.runs, 3U);
+    EXPECT_EQ(two.counted, 3U);
+    EXPECT_EQ(three.counted, 2U);
+    // 1/2, 1/20, 1/200 for a run; deeper ones also find the shallower bugs with that.
+    EXPECT_DOUBLE_EQ(three.bound_run, 0.005);
+    EXPECT_NEAR(three.miss, 0.995 * 0.995, 1e-12);
+    EXPECT_NEAR(two.miss, 0.995 * 0.995 * 0.95 * 0.95 * 0.95, 1e-12);
+    EXPECT_NEAR(one.miss, 0.995 * 0.995 * 0.95 * 0.95 * 0.95 * 0.5, 1e-12);
+    EXPECT_NEAR(two.miss_unperturbed, 0.995 * 0.995 * 0.95 * 0.95, 1e-12);
+    EXPECT_NEAR(one.bound_campaign, 1 - one.miss, 1e-12);
+}
+
+TEST(Tally, OfDrawnDepthsOfRproEachDepthIsForItself) {
+    ExecutorOptions options;
+    options.policy = "rpro";
+    options.depth = kDepthAuto;
+    options.parameters.set(Parameter::radius, 5);
+    const Tally t = tally(runs_of_drawn_depths("rpro"), options);
+    ASSERT_EQ(t.policies[0].depths.size(), 3U);
+    EXPECT_NEAR(t.policies[0].depths[2].miss, 0.995 * 0.995, 1e-12); // 2 * 10 * 2 * 5
+    EXPECT_NEAR(t.policies[0].depths[1].miss, 0.95 * 0.95 * 0.95, 1e-12);
+    EXPECT_NEAR(t.policies[0].depths[0].miss, 0.5, 1e-12);
+}
+
+// Nothing to decide: one thread, one step. Nothing that is no number comes of it.
+TEST(Tally, CertaintyIsANumber) {
+    ExecutorOptions options;
+    options.policy = "rpro";
+    options.depth = kDepthAuto;
+    std::vector<RunResult> runs = runs_of_drawn_depths("rpro");
+    for (RunResult& run : runs)
+        run.steps = run.threads = 1;
+    for (const DepthTally& d : tally(runs, options).policies[0].depths) {
+        EXPECT_GE(d.miss, 0);
+        EXPECT_LE(d.miss, 1);
+    }
 }
 
 TEST(Tally, RunsOfAGivenSeedAddNothing) {
