@@ -3,10 +3,10 @@
 //
 // d = 1, 2, 3, 4, 5 with probability 1/4, 1/2, 1/8, 1/16, 1/16. That is the geometric distribution
 // 2^-d, in which 1 and 2 have changed places and 5 has what is left. Whatever the depth of a bug
-// is, a campaign needs at most 2^d times the runs it would need if it knew (PCT's bound falls by a
-// factor of k from depth to depth, next to which that is little). Depth 1 can do with fewer runs
-// than 2, since its bound 1/n does not fall with k; depths beyond 5 have bounds that no
-// campaign can bring near 1.
+// is, a campaign needs no more than 16 times the runs it would need if it knew: little beside PCT's
+// bound, which falls by a factor of k from depth to depth. Depth 1 can do with fewer runs than 2,
+// since its bound 1/n does not fall with k; depths beyond 5 have bounds that no campaign can bring
+// near 1.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ struct ExecutorOptions {
     // absent and then removed at the end. Absent: one of our own.
     std::optional<std::string> cgroup;
     // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run; or kDepthAuto.
-    unsigned depth = 2;
+    unsigned depth = kDepthAuto;
     // Scheduling algorithm, see known_policies(); or several with commas, see portfolio(). Which
     // one and which depth a run has, its plan says.
     std::string policy = "pct";

@@ -205,7 +205,8 @@ private:
         Given& given = options_.given;
         value("--depth", "D|auto", kLookFor,
               "Depth of the bugs looked for: how many orderings must\n"
-              "coincide; 1 to 64, or auto: drawn for each run (2)",
+              "coincide; 1 to 64, or auto: drawn for each run\n"
+              "(auto)",
               [&given](Text text) {
                   given.depth =
                       text == "auto"

@@ -36,7 +36,7 @@ std::string_view name_of(pct_policy policy) {
 
 // "--depth D (2), --radius N (10)", "none".
 std::string parameters_text(pct_policy policy) {
-    std::string text = uses_depth(policy) ? "--depth D|auto (2)" : "";
+    std::string text = uses_depth(policy) ? "--depth D|auto (auto)" : "";
     for (const ParameterInfo& parameter : all_parameters())
         if (parameter.policy == policy)
             text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", parameter.option,

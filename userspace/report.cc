@@ -478,7 +478,7 @@ std::string summary_json(const Report& report) {
     j["threads"] = t.threads;
     j["steps"] = t.steps;
     // One number stands for the campaign only when all its runs promise the same.
-    if (t.policies.size() > 1 || t.depth_drawn) {
+    if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
         j["bound_run"] = nullptr;
         j["bound_campaign"] = nullptr;
     } else {

@@ -75,7 +75,7 @@ TEST(Options, DefaultsAreThoseOfTheInterface) {
     const ExecutorOptions e = o.given.over({});
     EXPECT_EQ(e.command, Words{"./app"});
     EXPECT_EQ(e.cgroup, std::nullopt);
-    EXPECT_EQ(e.depth, 2U);
+    EXPECT_EQ(e.depth, kDepthAuto);
     EXPECT_EQ(e.policy, "pct");
     EXPECT_EQ(e.points, PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL);
     EXPECT_EQ(e.jobs, 1U);

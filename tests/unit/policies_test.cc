@@ -120,11 +120,11 @@ TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {
     };
     has("pct             random priorities");
     has("guarantee: a bug of depth d: at least 1/(n k^(d-1)) in each run");
-    has("parameters: --depth D|auto (2)\n");
-    has("parameters: --depth D|auto (2), --radius N (10)\n");
+    has("parameters: --depth D|auto (auto)\n");
+    has("parameters: --depth D|auto (auto), --radius N (10)\n");
     has("parameters: --stride-max N (20)\n");
     has("parameters: --pos-readonly on|off (on)\n");
-    has("parameters: --depth D|auto (2), --preemptions N (depth - 1)\n");
+    has("parameters: --depth D|auto (auto), --preemptions N (depth - 1)\n");
     has("parameters: none\n");
     // Of each policy these three lines.
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),

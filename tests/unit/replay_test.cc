@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 RunRecord kept_run() {
     RunRecord record;
     record.options.command = {"./app"};
+    record.options.depth = 2;
     record.cwd = "/";
     record.result = failing_run();
     record.result.number = 17;
@@ -27,6 +28,7 @@ RunRecord kept_run() {
 Report report_of(std::vector<RunResult> runs) {
     Report report;
     report.options.command = {"./app"};
+    report.options.depth = 2;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         runs[i].number = static_cast<std::uint32_t>(i + 1);
         runs[i].seed = {10, 0xabc};

@@ -173,8 +173,8 @@ TEST(Summary, ListsFailuresWithSeedAndReplay) {
     EXPECT_TRUE(contains(text, "replay: pctctl replay pctctl-out/run-3"));
     report.kept.clear();
     text = summary_text(report);
-    EXPECT_TRUE(
-        contains(text, "replay: pctctl replay --seed 0000000a0000000000000103 -- ./app 'a b'"))
+    EXPECT_TRUE(contains(
+        text, "replay: pctctl replay --seed 0000000a0000000000000103 --depth 2 -- ./app 'a b'"))
         << text;
     EXPECT_FALSE(contains(text, "kept:"));
 }
@@ -264,7 +264,8 @@ TEST(Portfolio, EachPolicyHasItsShareAndItsStatement) {
 
 TEST(Portfolio, AFailureIsRepeatedUnderItsOwnPolicy) {
     const std::string text = summary_text(portfolio_report("random-walk,pct,pos"));
-    EXPECT_TRUE(contains(text, "replay --seed 0000000a0000000000000103 --policy pos -- ./app"))
+    EXPECT_TRUE(
+        contains(text, "replay --seed 0000000a0000000000000103 --depth 2 --policy pos -- ./app"))
         << text;
 }
 

@@ -139,6 +139,37 @@ TEST_F(Session, APortfolioSharesTheRunsOut) {
     EXPECT_EQ(executor_options_.policy, "stride");
 }
 
+TEST_F(Session, TheDepthIsDrawnUnlessGiven) {
+    options_.runs = 40;
+    EXPECT_EQ(call(all_pass), ExitStatus::nothing_found);
+    EXPECT_TRUE(contains(out_, "depth d = auto")) << out_;
+    EXPECT_TRUE(contains(out_, "of depth <= 3 with probability at least 1/200"));
+    // A kept run has its own, which the replay uses.
+    RunPlan failed;
+    EXPECT_EQ(call([&](const RunPlan& plan) {
+                  failed = plan;
+                  return plan.algorithm.depth == 4 ? failing_run() : passing_run();
+              }),
+              ExitStatus::found);
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-" + std::to_string(failed.number);
+    RunPlan used;
+    const auto fails = [&](const RunPlan& plan) {
+        used = plan;
+        return failing_run();
+    };
+    call(fails);
+    EXPECT_EQ(used.algorithm, failed.algorithm);
+    // The seed alone says it, too.
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_seed = failed.seed;
+    options_.given.command = {"./app"};
+    call(fails);
+    EXPECT_EQ(used.algorithm, failed.algorithm);
+}
+
 TEST_F(Session, ARandomSeedIsPrintedAndDiffers) {
     options_.campaign_seed = std::nullopt;
     call(all_pass);

@@ -136,6 +136,7 @@ TEST(Store, KeepsTheRunsOwnPolicyOfAPortfolio) {
 TEST(Store, AbsentThingsStayAbsent) {
     RunRecord record{{}, "/", some_run(), "1", "2"};
     record.options.command = {"a"};
+    record.options.depth = 2;
     record.result.violations = std::nullopt;
     const auto parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;

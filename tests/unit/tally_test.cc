@@ -257,8 +257,10 @@ TEST(Tally, CertaintyIsANumber) {
 }
 
 TEST(Tally, RunsOfAGivenSeedAddNothing) {
-    const DepthTally t = bound_of(
-        tally(std::vector{run_of(1, 10, 10), run_of(2, 10, 10)}, ExecutorOptions(), false));
+    ExecutorOptions options;
+    options.depth = 2;
+    const DepthTally t =
+        bound_of(tally(std::vector{run_of(1, 10, 10), run_of(2, 10, 10)}, options, false));
     EXPECT_EQ(t.counted, 0U);
     EXPECT_DOUBLE_EQ(t.bound_run, 0.05);
     EXPECT_EQ(t.bound_campaign, 0);
