@@ -1,30 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "bound.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace pctctl {
+namespace {
+
+struct Power {
+    std::uint64_t base;
+    unsigned exponent;
+};
+
+// Their product when it is below 2^53; else, and when one of the bases is 0, 0.
+std::uint64_t exact_product(std::initializer_list<Power> powers) {
+    constexpr std::uint64_t kExact = 1ULL << 53;
+    std::uint64_t product = 1;
+    for (const Power& power : powers) {
+        if (power.base == 0)
+            return 0;
+        for (unsigned i = 0; i < power.exponent && power.base > 1; ++i) {
+            if (product > (kExact - 1) / power.base)
+                return 0;
+            product *= power.base;
+        }
+    }
+    return product;
+}
+
+double one_in(std::initializer_list<Power> powers) {
+    double logarithm = 0;
+    for (const Power& power : powers) {
+        if (power.base == 0)
+            return 0;
+        logarithm += power.exponent * std::log(static_cast<double>(power.base));
+    }
+    const std::uint64_t exact = exact_product(powers);
+    return exact ? 1 / static_cast<double>(exact) : std::exp(-logarithm);
+}
+
+} // namespace
 
 double run_bound(std::uint64_t n, std::uint64_t k, unsigned d) {
-    if (n == 0 || k == 0 || d == 0)
-        return 0;
-    if (const std::uint64_t odds = exact_odds(n, k, d))
-        return 1 / static_cast<double>(odds);
-    return std::exp(-std::log(static_cast<double>(n)) -
-                    (d - 1.0) * std::log(static_cast<double>(k)));
+    return d == 0 ? 0 : one_in({{n, 1}, {k, d - 1}});
 }
 
 std::uint64_t exact_odds(std::uint64_t n, std::uint64_t k, unsigned d) {
-    constexpr std::uint64_t kExact = 1ULL << 53;
-    if (n == 0 || k == 0 || d == 0 || n >= kExact)
+    return d == 0 ? 0 : exact_product({{n, 1}, {k, d - 1}});
+}
+
+double rpro_bound(std::uint64_t n, std::uint64_t k, unsigned d, std::uint64_t r) {
+    return d <= 2 ? run_bound(n, k, d) : one_in({{n, 1}, {k, 1}, {d - 1, 1}, {r, d - 2}});
+}
+
+std::uint64_t exact_rpro_odds(std::uint64_t n, std::uint64_t k, unsigned d, std::uint64_t r) {
+    return d <= 2 ? exact_odds(n, k, d) : exact_product({{n, 1}, {k, 1}, {d - 1, 1}, {r, d - 2}});
+}
+
+double pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races) {
+    if (threads < 2 || events == 0)
         return 0;
-    std::uint64_t odds = n;
-    for (unsigned i = 1; i < d && k > 1; ++i) {
-        if (odds > (kExact - 1) / k)
-            return 0;
-        odds *= k;
-    }
-    return odds;
+    const auto p = static_cast<double>(threads);
+    const auto v = static_cast<double>(events);
+    const double d = std::min(static_cast<double>(races), v * (p - 1));
+    const double u = (v - std::ceil(d / (p - 1))) / 2;
+    return std::exp(-v * std::log(p) + u * std::log(p * v / (v + d)));
 }
 
 double campaign_miss(double p, std::uint64_t runs) {

@@ -9,7 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "policies/policy.h"
+#include "depth.h"
+#include "policies.h"
 
 namespace pctctl {
 namespace {
@@ -65,9 +66,17 @@ private:
         RunPlan plan;
         plan.number = ++started_;
         plan.seed = plan_.fixed ? *plan_.fixed : seed_of(plan.number);
+        plan.algorithm = algorithm_of(plan);
         plan.live_output = plan_.live_output;
         plan.verify = plan_.verify;
         return plan;
+    }
+
+    Algorithm algorithm_of(const RunPlan& plan) const {
+        const std::string& policy = plan_.policies[(plan.number - 1) % plan_.policies.size()];
+        if (plan_.depth != kDepthAuto)
+            return {policy, plan_.depth};
+        return {policy, uses_depth(find_policy(policy)->id) ? draw_depth(plan.seed) : 1};
     }
 
     RunSeed seed_of(std::uint32_t number) {
@@ -100,6 +109,7 @@ private:
     void record(const RunPlan& plan, RunResult run) {
         run.number = plan.number;
         run.seed = plan.seed;
+        run.algorithm = plan.algorithm;
         failed_ = failed_ || run.failed();
         if (steps_.size() < plan.number) {
             steps_.resize(plan.number);

@@ -14,11 +14,13 @@
 namespace pctctl {
 
 struct CampaignPlan {
-    std::uint64_t seed = 0;       // of the campaign; run r's stream is a function of it and r
-    std::uint32_t runs = 100;     // >= 1
-    unsigned jobs = 1;            // runs under way at once, 1 .. PCT_MAX_RUNS
-    bool keep_going = false;      // after the first failure
-    std::optional<RunSeed> fixed; // a replay: every run has this seed
+    std::uint64_t seed = 0; // of the campaign; run r's stream is a function of it and r
+    std::vector<std::string> policies = {"pct"}; // run r has the ((r-1) mod size)-th
+    unsigned depth = 2;                          // or kDepthAuto
+    std::uint32_t runs = 100;                    // >= 1
+    unsigned jobs = 1;                           // runs under way at once, 1 .. PCT_MAX_RUNS
+    bool keep_going = false;                     // after the first failure
+    std::optional<RunSeed> fixed;                // a replay: every run has this seed
     bool live_output = false;
     bool verify = false;
 };

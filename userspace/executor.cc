@@ -236,7 +236,8 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.policy = policy_config(*find_policy(options_.policy), plan.seed, options_.depth);
+    config.policy = policy_config(*find_policy(plan.algorithm.policy), plan.seed,
+                                  plan.algorithm.depth, options_.parameters);
     config.stepwise = is_stepwise(config.policy);
     config.parallel = is_parallel(config.policy);
     return config;
@@ -391,6 +392,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     RunResult result;
     result.number = plan.number;
     result.seed = plan.seed;
+    result.algorithm = plan.algorithm;
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
     result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
@@ -412,8 +414,9 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         if (state.lost_events)
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
-        StrictnessReport report = check_strictness(
-            {plan.seed, options_.depth, options_.policy, run.log, *records});
+        StrictnessReport report =
+            check_strictness({plan.seed, plan.algorithm.depth, plan.algorithm.policy,
+                              options_.parameters, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "depth.h"
+#include "parameters.h"
 #include "pctctl/points.h"
 #include "result.h"
 #include "run.h"
@@ -22,10 +24,13 @@ struct ExecutorOptions {
     // cgroup v2 that holds the runs, relative to the mount point, without "." and ".."; made when
     // absent and then removed at the end. Absent: one of our own.
     std::optional<std::string> cgroup;
-    // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run.
-    unsigned depth = 2;
-    // Scheduling algorithm, see is_known_policy() in options.h.
+    // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run; or kDepthAuto.
+    unsigned depth = kDepthAuto;
+    // Scheduling algorithm, see known_policies(); or several with commas, see portfolio(). Which
+    // one and which depth a run has, its plan says.
     std::string policy = "pct";
+    // Of the policy's own options.
+    PolicyParameters parameters;
     // What counts as a step: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
     // Slots: runs under way at once, 1 .. PCT_MAX_RUNS.
@@ -41,6 +46,13 @@ struct ExecutorOptions {
     // pids.max of a run's cgroup: bounds a program that forks without end; >= 1.
     std::uint64_t pids_limit = 4096;
 };
+
+// The options of a run of that algorithm alone.
+inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& algorithm) {
+    options.policy = algorithm.policy;
+    options.depth = algorithm.depth;
+    return options;
+}
 
 // Loads the scheduler into the running kernel; it is gone again when the executor is destroyed or
 // the process ends. An Error says what this machine lacks.

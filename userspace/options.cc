@@ -9,6 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "cgroup.h"
+#include "depth.h"
 #include "pctctl/run.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
@@ -17,13 +18,6 @@
 
 namespace pctctl {
 namespace {
-
-std::string policy_names() {
-    std::string names;
-    for (const PolicyInfo& policy : known_policies())
-        names += (names.empty() ? "" : ", ") + std::string(policy.name);
-    return names;
-}
 
 constexpr std::uint64_t kMostRuns = 1'000'000'000;
 constexpr std::uint64_t kMostPids = 4'194'304; // PID_MAX_LIMIT of 64-bit kernels
@@ -179,6 +173,13 @@ public:
             return complaint("--verbose and --quiet exclude each other");
         if (auto wrong = take_words(args, std::move(program)))
             return *wrong;
+        if (options_.mode == Mode::replay && options_.given.policy &&
+            portfolio(*options_.given.policy)->size() > 1)
+            return complaint("--policy: a replay is of one run; name that run's policy");
+        // The policy of a kept run is not known yet.
+        if (options_.replay_dir.empty())
+            if (const Status ok = options_.given.check_for(options_.given.over({}).policy); !ok)
+                return ok.error();
         return Invocation(options_);
     }
 
@@ -202,11 +203,15 @@ private:
 
     void add_search_options() {
         Given& given = options_.given;
-        value("--depth", "D", kLookFor,
+        value("--depth", "D|auto", kLookFor,
               "Depth of the bugs looked for: how many orderings must\n"
-              "coincide; 1 to 64 (2)",
+              "coincide; 1 to 64, or auto: drawn for each run\n"
+              "(auto)",
               [&given](Text text) {
-                  given.depth = static_cast<unsigned>(number("--depth", text, 1, PCT_MAX_DEPTH));
+                  given.depth =
+                      text == "auto"
+                          ? kDepthAuto
+                          : static_cast<unsigned>(number("--depth", text, 1, PCT_MAX_DEPTH));
               });
         value("--points", "SETS", kLookFor,
               "Where order matters: pthread, syscall, or both with a\n"
@@ -217,14 +222,23 @@ private:
                       throw CLI::ValidationError("--points", points.error().message);
                   given.points = *points;
               });
-        value("--policy", "NAME", kLookFor, "Scheduling algorithm, see 'pctctl policies' (pct)",
+        value("--policy", "NAMES", kLookFor,
+              "Scheduling algorithm, see 'pctctl policies' (pct);\n"
+              "several, with commas, take turns",
               [&given](Text text) {
-                  if (!is_known_policy(text))
-                      throw CLI::ValidationError("--policy",
-                                                 fmt::format("unknown policy '{}'; known: {}",
-                                                             printable(text), policy_names()));
+                  const auto names = portfolio(text);
+                  if (!names)
+                      throw CLI::ValidationError("--policy", names.error().message);
                   given.policy = text;
               });
+        for (const ParameterInfo& parameter : all_parameters())
+            value(parameter.option, parameter.is_switch ? "on|off" : "N", kLookFor,
+                  parameter.explanation, [&given, &parameter](Text text) {
+                      const auto value = parse_parameter(parameter, text);
+                      if (!value)
+                          throw CLI::ValidationError(value.error().message);
+                      given.parameters.set(parameter.id, *value);
+                  });
     }
 
     // A replay accepts the campaign's, so that its command line can be used again as it is.
@@ -401,10 +415,6 @@ Mode mode_of(std::span<const std::string> argv) {
 
 } // namespace
 
-bool is_known_policy(std::string_view name) {
-    return find_policy(name) != nullptr;
-}
-
 ExecutorOptions Given::over(ExecutorOptions base) const {
     if (!command.empty())
         base.command = command;
@@ -412,6 +422,7 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
         base.cgroup = cgroup;
     base.depth = depth.value_or(base.depth);
     base.policy = policy.value_or(base.policy);
+    base.parameters = parameters.over(base.parameters);
     base.points = points.value_or(base.points);
     base.timeout = timeout.value_or(base.timeout);
     base.spin_limit = spin_limit.value_or(base.spin_limit);
@@ -421,6 +432,10 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
     base.jobs = jobs.value_or(base.jobs);
     base.verify = base.verify || verify;
     return base;
+}
+
+Status Given::check_for(std::string_view policies) const {
+    return check_parameters(parameters, policies);
 }
 
 Result<Invocation> parse(std::span<const std::string> argv) {

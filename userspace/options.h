@@ -25,6 +25,7 @@ struct Given {
     std::optional<std::string> cgroup;
     std::optional<unsigned> depth;
     std::optional<std::string> policy;
+    PolicyParameters parameters;
     std::optional<unsigned> points;
     std::optional<std::chrono::nanoseconds> timeout;
     std::optional<std::chrono::nanoseconds> spin_limit;
@@ -35,6 +36,8 @@ struct Given {
 
     // Overrides what is said here in `base`, keeps the rest.
     ExecutorOptions over(ExecutorOptions base) const;
+    // Error of usage: an option is said that belongs to none of these policies.
+    Status check_for(std::string_view policies) const;
 };
 
 struct Options {
@@ -67,8 +70,6 @@ struct Print {
 };
 
 using Invocation = std::variant<Options, Print>;
-
-bool is_known_policy(std::string_view name);
 
 // Reads argv (the program's name first). An Error has status usage and one line.
 Result<Invocation> parse(std::span<const std::string> argv);

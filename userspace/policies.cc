@@ -7,12 +7,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "text.h"
+
 namespace pctctl {
 namespace {
 
 // See the policies' pages in docs/policies/.
-constexpr unsigned kStrideMax = 20;
-constexpr unsigned kRadius = 10;
 constexpr unsigned kYieldsPerReset = 1000;
 constexpr unsigned kSleepOneIn = 50;
 constexpr std::uint64_t kSleepNs = 1'000'000;
@@ -24,6 +24,27 @@ constexpr PolicyInfo all[] = {
     PCT_POLICIES(X)
 #undef X
 };
+
+std::string known_names() {
+    std::string names;
+    for (const PolicyInfo& policy : known_policies())
+        names += (names.empty() ? "" : ", ") + std::string(policy.name);
+    return names;
+}
+
+std::string_view name_of(pct_policy policy) {
+    return all[policy].name;
+}
+
+// "--depth D (2), --radius N (10)", "none".
+std::string parameters_text(pct_policy policy) {
+    std::string text = uses_depth(policy) ? "--depth D|auto (auto)" : "";
+    for (const ParameterInfo& parameter : all_parameters())
+        if (parameter.policy == policy)
+            text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", parameter.option,
+                                parameter.is_switch ? "on|off" : "N", parameter.usual);
+    return text.empty() ? "none" : text;
+}
 
 } // namespace
 
@@ -38,19 +59,65 @@ const PolicyInfo* find_policy(std::string_view name) {
     return nullptr;
 }
 
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth) {
+bool uses_depth(pct_policy policy) {
+    return policy == PCT_POLICY_PCT || policy == PCT_POLICY_PPCT || policy == PCT_POLICY_RPRO ||
+           policy == PCT_POLICY_PREEMPT_BOUND;
+}
+
+Result<std::vector<std::string>> portfolio(std::string_view list) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at <= list.size();) {
+        const std::size_t comma = std::min(list.find(',', at), list.size());
+        const std::string name(list.substr(at, comma - at));
+        if (!find_policy(name))
+            return Error::usage(
+                fmt::format("unknown policy '{}'; known: {}", printable(name), known_names()));
+        if (std::find(names.begin(), names.end(), name) != names.end())
+            return Error::usage(fmt::format("policy '{}' is named twice", name));
+        names.push_back(name);
+        at = comma + 1;
+    }
+    return names;
+}
+
+std::vector<pct_policy> portfolio_ids(std::string_view list) {
+    const auto names = portfolio(list);
+    std::vector<pct_policy> ids;
+    for (const std::string& name : *names)
+        ids.push_back(find_policy(name)->id);
+    return ids;
+}
+
+Status check_parameters(const PolicyParameters& set, std::string_view policies) {
+    const std::vector<pct_policy> ids = portfolio_ids(policies);
+    for (const ParameterInfo& parameter : all_parameters())
+        if (set.set_value(parameter.id) &&
+            std::find(ids.begin(), ids.end(), parameter.policy) == ids.end())
+            return Error::usage(fmt::format("{} is an option of policy {}, not of {} (see pctctl "
+                                            "policies)",
+                                            parameter.option, name_of(parameter.policy), policies));
+    return Done{};
+}
+
+pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+                                const PolicyParameters& parameters) {
     pct_policy_config config = {};
     config.seed = seed.stream;
     config.policy = policy.id;
-    config.options = PCT_OPTION_READ_ONLY;
-    config.stride_max = kStrideMax;
+    if (policy.id != PCT_POLICY_POS || parameters.value(Parameter::pos_readonly))
+        config.options = PCT_OPTION_READ_ONLY;
+    config.stride_max = static_cast<__u32>(parameters.value(Parameter::stride_max));
     config.yields_per_reset = kYieldsPerReset;
     config.sleep_one_in = kSleepOneIn;
     config.sleep_ns = kSleepNs;
-    for (unsigned i = 1; seed.k > 0 && i < depth; ++i) {
+    const auto radius = static_cast<__u32>(parameters.value(Parameter::radius));
+    std::uint64_t points = depth - 1;
+    if (policy.id == PCT_POLICY_PREEMPT_BOUND)
+        points = parameters.set_value(Parameter::preemptions).value_or(points);
+    for (unsigned i = 1; seed.k > 0 && i <= points; ++i) {
         auto& point = config.change_points[config.nr_change_points++];
         if (policy.id == PCT_POLICY_RPRO)
-            point = rpro_change_point(seed.stream, i, depth, seed.k, kRadius);
+            point = rpro_change_point(seed.stream, i, depth, seed.k, radius);
         else if (policy.id == PCT_POLICY_PREEMPT_BOUND)
             point = preempt_bound_point(seed.stream, i, seed.k);
         else
@@ -70,16 +137,25 @@ bool is_stepwise(const pct_policy_config& config) {
            !is_parallel(config);
 }
 
-// RPro's own bound needs the distance of a bug's events, which nobody knows.
-bool has_bound(std::string_view policy) {
-    return policy == "pct";
+Promise promise_of(pct_policy policy) {
+    switch (policy) {
+    case PCT_POLICY_PCT:
+    case PCT_POLICY_PPCT:
+        return Promise::depth;
+    case PCT_POLICY_RPRO:
+        return Promise::radius;
+    case PCT_POLICY_POS:
+        return Promise::partial_orders;
+    default:
+        return Promise::nothing;
+    }
 }
 
 std::string policies_text() {
     std::string text;
     for (const PolicyInfo& policy : known_policies())
-        text += fmt::format("{:<15} {}\n{:<15} guarantee: {}\n", policy.name, policy.summary, "",
-                            policy.guarantee);
+        text += fmt::format("{:<15} {}\n{:<15} guarantee: {}\n{:<15} parameters: {}\n", policy.name,
+                            policy.summary, "", policy.guarantee, "", parameters_text(policy.id));
     return text;
 }
 

@@ -5,8 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "bound.h"
 #include "dispatch.h"
+#include "parameters.h"
 #include "run.h"
 
 namespace pctctl {
@@ -25,8 +28,20 @@ std::span<const PolicyInfo> known_policies();
 // Null when it is unknown.
 const PolicyInfo* find_policy(std::string_view name);
 
+// The policies of a comma-separated list, at least one, each once. Error of usage.
+Result<std::vector<std::string>> portfolio(std::string_view list);
+// The same as ids, for a list known to be right.
+std::vector<pct_policy> portfolio_ids(std::string_view list);
+
+// --depth means something to it.
+bool uses_depth(pct_policy policy);
+
 // Its configuration for a run of that seed.
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth);
+pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+                                const PolicyParameters& parameters = {});
+
+// Error of usage: a parameter is set that none of these policies (see portfolio()) has.
+Status check_parameters(const PolicyParameters& set, std::string_view policies);
 
 // Decisions are made only when every enabled thread has arrived at a step (policies/policy.h).
 bool is_stepwise(const pct_policy_config& config);
@@ -34,8 +49,8 @@ bool is_stepwise(const pct_policy_config& config);
 // Several threads of a run execute at a time.
 bool is_parallel(const pct_policy_config& config);
 
-// The bound of PCT's Theorem 9 holds for it.
-bool has_bound(std::string_view policy);
+// What is known about its chances, see bound.h.
+Promise promise_of(pct_policy policy);
 
 // What `pctctl policies` prints.
 std::string policies_text();

@@ -120,8 +120,11 @@ std::vector<std::string> changed_options(const ExecutorOptions& kept, const Exec
         changes.push_back(fmt::format("program {} instead of {}",
                                       printable(shell_quote(used.command), 200),
                                       printable(shell_quote(kept.command), 200)));
-    note_change(changes, "depth", kept.depth, used.depth);
+    note_change(changes, "depth", depth_text(kept.depth), depth_text(used.depth));
     note_change(changes, "policy", kept.policy, used.policy);
+    for (const ParameterInfo& parameter : all_parameters())
+        note_change(changes, parameter.option + 2, kept.parameters.text(parameter.id),
+                    used.parameters.text(parameter.id));
     note_change(changes, "points", points_text(kept.points), points_text(used.points));
     note_change(changes, "spin limit", seconds_of(kept.spin_limit), seconds_of(used.spin_limit));
     note_change(changes, "timeout", seconds_of(kept.timeout), seconds_of(used.timeout));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "fd.h"
 #include "files.h"
 #include "point_sets.h"
+#include "policies.h"
 #include "text.h"
 
 namespace pctctl {
@@ -54,9 +56,13 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
     if (options.cgroup)
         add("--cgroup", *options.cgroup);
     if (options.depth != usual.depth)
-        add("--depth", fmt::format("{}", options.depth));
+        add("--depth", depth_text(options.depth));
     if (options.policy != usual.policy)
         add("--policy", options.policy);
+    for (const ParameterInfo& parameter : all_parameters())
+        if (const std::string text = options.parameters.text(parameter.id);
+            text != parameter.usual && find_policy(options.policy)->id == parameter.policy)
+            add(parameter.option, text);
     if (options.points != usual.points)
         add("--points", points_text(options.points));
     if (options.timeout != usual.timeout)
@@ -93,8 +99,9 @@ std::string failure_text(const Report& report, const RunResult& run) {
         text += fmt::format("  kept:   {}\n  replay: {}\n", printable(kept->second),
                             replay_command(report.caller, std::string_view(kept->second)));
     else
-        text +=
-            fmt::format("  replay: {}\n", replay_command(report.caller, run.seed, report.options));
+        text += fmt::format(
+            "  replay: {}\n",
+            replay_command(report.caller, run.seed, options_for(report.options, run.algorithm)));
     return text;
 }
 
@@ -115,54 +122,182 @@ std::string failures_text(const Report& report) {
     return text;
 }
 
-std::string bound_text(const Report& report) {
+// "pct", "stride (stride-max 20)".
+std::string policy_text(const Report& report, const std::string& name) {
+    std::string values;
+    for (const ParameterInfo& parameter : all_parameters())
+        if (parameter.policy == find_policy(name)->id)
+            values += fmt::format("{}{} {}", values.empty() ? "" : ", ", parameter.option + 2,
+                                  report.options.parameters.text(parameter.id));
+    return values.empty() ? name : fmt::format("{} ({})", name, values);
+}
+
+std::string policies_of(const Report& report) {
+    std::string text;
+    for (const PolicyTally& policy : report.tally.policies)
+        text += (text.empty() ? "" : ", ") + policy_text(report, policy.policy);
+    return (report.tally.policies.size() > 1 ? "policies " : "policy ") + text;
+}
+
+// Who found how much, when several took turns.
+std::string shares_text(const Report& report) {
+    std::string text;
+    for (const PolicyTally& policy : report.tally.policies) {
+        text += fmt::format("policy {}: {} of {} failed", policy.policy, policy.failures,
+                            counted(policy.runs, "run"));
+        if (policy.first_failure)
+            text += fmt::format(" (rate {:.3g}), the first is run {}", policy.rate(),
+                                *policy.first_failure);
+        text += '\n';
+    }
+    return text;
+}
+
+// The words for what a policy promises about bugs.
+struct Words {
+    std::string bug;
+    std::string formula;
+    std::string source;
+    std::uint64_t odds = 0; // 0: too large to be exact
+};
+
+Words words_for(const Report& report, const PolicyTally& policy, const DepthTally& d) {
     const Tally& t = report.tally;
-    const std::string bug = fmt::format("a bug of depth <= {} at these points", t.depth);
+    const std::uint64_t radius = report.options.parameters.value(Parameter::radius);
+    if (policy.promise == Promise::radius && d.depth > 2)
+        return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
+                "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
+                exact_rpro_odds(t.threads, t.steps, d.depth, radius)};
+    return {fmt::format("a bug of depth <= {} at these points", d.depth), "1/(n*k^(d-1))",
+            policy.policy == "ppct" ? "PPCT, Theorem 9" : "PCT, Theorem 9",
+            exact_odds(t.threads, t.steps, d.depth)};
+}
+
+// About the runs of one depth. `who`: "" or " of pct".
+std::string depth_statement(const Report& report, const PolicyTally& policy, const DepthTally& d,
+                            const std::string& who) {
+    const Words words = words_for(report, policy, d);
+    if (d.bound_run == 0 || report.tally.uncontrolled())
+        return fmt::format("nothing can be said about {}\n", words.bug);
     std::string text = fmt::format(
-        "\nthreads n = {}, steps k = {}, depth d = {}; policy {}, points {}\n", t.threads, t.steps,
-        t.depth, report.options.policy, points_text(report.options.points));
-    if (!t.bounded) {
-        text += fmt::format("policy {} promises nothing about the bugs that were not found\n",
-                            report.options.policy);
-        return text;
-    }
-    if (t.bound_run == 0 || t.uncontrolled()) {
-        text += fmt::format("nothing can be said about {}\n", bug);
-        return text;
-    }
-    const std::uint64_t odds = exact_odds(t.threads, t.steps, t.depth);
-    text += fmt::format("one run finds {} with probability at least\n"
-                        "  1/(n*k^(d-1)) = {}{} (PCT, Theorem 9)\n",
-                        bug, odds > 1 ? fmt::format("1/{} = ", odds) : "", at_least(t.bound_run));
-    if (t.counted == 0) {
+        "one run{} finds {} with probability at least\n  {} = {}{} ({})\n", who, words.bug,
+        words.formula, words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
+        at_least(d.bound_run), words.source);
+    if (d.counted == 0) {
         text += fmt::format("no run counts towards that yet: {}\n",
-                            t.runs == 1 ? "the first one only measures k"
-                                        : "none had its change points drawn from the k above");
+                            report.tally.runs == 1
+                                ? "the first one only measures k"
+                                : "none had its change points drawn from the k above");
     } else {
-        text += fmt::format("{} would have been missed with probability at most {}\n", bug,
-                            at_most(campaign_miss(t.bound_run, t.counted)));
+        text += fmt::format("{} would have been missed with probability at most {}\n", words.bug,
+                            at_most(d.miss));
         text +=
-            fmt::format("  ({} of {}{})\n", t.counted,
-                        t.runs == 1 ? "1 run counts" : fmt::format("{} runs count", t.runs),
-                        t.counted == t.runs
+            fmt::format("  ({} of {}{})\n", d.counted,
+                        d.runs == 1 ? "1 run counts" : fmt::format("{} runs count", d.runs),
+                        d.counted == d.runs
                             ? ""
                             : "; the first measures k, and one that knew a smaller k or ran out "
                               "of time does not");
     }
-    const std::uint64_t needed = runs_needed(t.bound_run, kWantedMiss);
-    const std::uint64_t uncounted = t.runs - t.counted;
-    if (needed > t.counted && !report.replay)
-        text += fmt::format("  (for at most {}: --runs {})\n", kWantedMiss, needed + uncounted);
-    if (t.interventions > 0)
+    const std::uint64_t needed = runs_needed(d.bound_run, kWantedMiss);
+    const std::uint64_t uncounted = d.runs - d.counted;
+    if (needed > d.counted && !report.replay)
+        text += fmt::format("  (for at most {}: --runs {})\n", kWantedMiss,
+                            (needed + uncounted) * report.tally.policies.size());
+    if (policy.interventions > 0)
         text += fmt::format(
             "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
             "strictly, the statement counts only the others: missed with probability at most {}\n",
-            counted(t.interventions, "intervention"), counted(t.perturbed, "run"),
-            at_most(campaign_miss(t.bound_run, t.counted_unperturbed)));
-    text += fmt::format(
-        "not covered: races of plain memory accesses between points, other inputs, bugs of depth > "
-        "{},\nschedules with more threads or steps than seen, programs that depend on timers\n",
-        t.depth);
+            counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
+            at_most(d.miss_unperturbed));
+    return text;
+}
+
+// About all depths, if they were drawn: a line for each. `who` as above.
+std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
+                              const std::string& who) {
+    if (policy.depths.empty())
+        return {};
+    if (policy.depths.front().bound_run == 0 || report.tally.uncontrolled())
+        return "nothing can be said about bugs at these points\n";
+    std::string text =
+        fmt::format("one run{}, of the depth d that was drawn for it, finds a bug at "
+                    "these points\n",
+                    who);
+    std::string strictly;
+    for (const DepthTally& d : policy.depths) {
+        const Words words = words_for(report, policy, d);
+        text +=
+            fmt::format("  of depth {}{}{} with probability at least {}{}; missed with at most "
+                        "{} ({} of {} count)\n",
+                        policy.promise == Promise::radius && d.depth > 2 ? "" : "<= ", d.depth,
+                        policy.promise == Promise::radius && d.depth > 2
+                            ? fmt::format(" within {} steps",
+                                          report.options.parameters.value(Parameter::radius))
+                            : "",
+                        words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
+                        at_least(d.bound_run), at_most(d.miss), d.counted, counted(d.runs, "run"));
+        strictly += fmt::format("{}{} (depth {})", strictly.empty() ? "" : ", ",
+                                at_most(d.miss_unperturbed), d.depth);
+    }
+    const Words words = words_for(report, policy, policy.depths.back());
+    text += fmt::format("  {} ({}){}\n", words.formula, words.source,
+                        policy.promise == Promise::radius ? "" : "; deeper runs count as well");
+    if (policy.interventions > 0)
+        text += fmt::format(
+            "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
+            "strictly, only the others count: missed with at most {}\n",
+            counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
+            strictly);
+    return text;
+}
+
+std::string orders_text(const Report& report, const PolicyTally& policy, const std::string& who) {
+    const Tally& t = report.tally;
+    if (t.threads < 2 || t.uncontrolled())
+        return "nothing can be said about partial orders: there is only one\n";
+    // Probabilities that a double does not hold are left as a power.
+    return fmt::format("one run{} takes a given partial order of its steps with probability at "
+                       "least\n  1/n^k = 1/{}^{}{}, the more the fewer of them race (POS, Theorem "
+                       "1); it promises nothing about bugs\n",
+                       who, t.threads, t.steps,
+                       policy.order_bound > 1e-300 ? " = " + at_least(policy.order_bound) : "");
+}
+
+std::string promise_text(const Report& report, const PolicyTally& policy) {
+    const std::string who = report.tally.policies.size() > 1 ? " of " + policy.policy : "";
+    if (policy.promise == Promise::partial_orders)
+        return orders_text(report, policy, who);
+    if (policy.promise == Promise::nothing)
+        return fmt::format("policy {} promises nothing about the bugs that were not found\n",
+                           policy.policy);
+    if (report.tally.depth_drawn)
+        return drawn_depths_text(report, policy, who);
+    std::string text;
+    for (const DepthTally& depth : policy.depths)
+        text += depth_statement(report, policy, depth, who);
+    return text;
+}
+
+std::string bound_text(const Report& report) {
+    const Tally& t = report.tally;
+    std::string text = fmt::format("\nthreads n = {}, steps k = {}, depth d = {}; {}, points {}\n",
+                                   t.threads, t.steps, depth_text(report.options.depth),
+                                   policies_of(report), points_text(report.options.points));
+    if (t.policies.size() > 1)
+        text += shares_text(report);
+    unsigned deepest = 0; // that something is promised about
+    for (const PolicyTally& policy : t.policies) {
+        text += promise_text(report, policy);
+        if (!policy.depths.empty() && policy.depths.back().bound_run > 0)
+            deepest = std::max(deepest, policy.depths.back().depth);
+    }
+    if (deepest > 0 && !t.uncontrolled())
+        text += fmt::format(
+            "not covered: races of plain memory accesses between points, other inputs, bugs of "
+            "depth > {},\nschedules with more threads or steps than seen, programs that depend on "
+            "timers\n",
+            deepest);
     return text;
 }
 
@@ -190,6 +325,8 @@ ordered_json run_json(const RunResult& run) {
     j["outcome"] = name(run.outcome);
     j["exit_code"] = run.exit_code;
     j["signal"] = run.signal;
+    j["policy"] = run.algorithm.policy;
+    j["depth"] = run.algorithm.depth;
     j["threads"] = run.threads;
     j["steps"] = run.steps;
     j["switches"] = run.switches;
@@ -200,6 +337,41 @@ ordered_json run_json(const RunResult& run) {
 
 template <typename T> ordered_json or_null(const std::optional<T>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+std::string_view name(Promise promise) {
+    switch (promise) {
+    case Promise::depth:
+        return "depth";
+    case Promise::radius:
+        return "depth within radius";
+    case Promise::partial_orders:
+        return "partial orders";
+    case Promise::nothing:
+        break;
+    }
+    return "nothing";
+}
+
+ordered_json policy_json(const PolicyTally& policy) {
+    ordered_json j;
+    j["policy"] = policy.policy;
+    j["runs"] = policy.runs;
+    j["failures"] = policy.failures;
+    j["first_failure"] = or_null(policy.first_failure);
+    j["rate"] = policy.runs ? ordered_json(policy.rate()) : ordered_json(nullptr);
+    j["interventions"] = policy.interventions;
+    j["promise"] = name(policy.promise);
+    j["bounds"] = ordered_json::array();
+    for (const DepthTally& d : policy.depths)
+        j["bounds"].push_back({{"depth", d.depth},
+                               {"runs", d.runs},
+                               {"counted", d.counted},
+                               {"bound_run", d.bound_run},
+                               {"bound_campaign", d.bound_campaign}});
+    if (policy.promise == Promise::partial_orders)
+        j["bounds"].push_back({{"bound_run", policy.order_bound}});
+    return j;
 }
 
 // Returns 0 or an errno value.
@@ -293,7 +465,9 @@ std::string summary_json(const Report& report) {
     j["schema"] = 1;
     j["command"] = report.options.command;
     j["policy"] = report.options.policy;
-    j["depth"] = report.options.depth;
+    j["depth"] = t.depth_drawn ? ordered_json(nullptr) : ordered_json(report.options.depth);
+    j["parameters"] =
+        parameters_json(report.options.parameters, portfolio_ids(report.options.policy));
     j["points"] = point_names(report.options.points);
     j["campaign_seed"] = report.campaign_seed
                              ? ordered_json(fmt::format("{:#018x}", *report.campaign_seed))
@@ -303,8 +477,18 @@ std::string summary_json(const Report& report) {
     j["first_failure"] = or_null(t.first_failure);
     j["threads"] = t.threads;
     j["steps"] = t.steps;
-    j["bound_run"] = t.bound_run;
-    j["bound_campaign"] = t.bound_campaign;
+    // One number stands for the campaign only when all its runs promise the same.
+    if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
+        j["bound_run"] = nullptr;
+        j["bound_campaign"] = nullptr;
+    } else {
+        const bool depth = t.only_depth() && t.policies[0].promise == Promise::depth;
+        j["bound_run"] = depth ? t.only_depth()->bound_run : 0.0;
+        j["bound_campaign"] = depth ? t.only_depth()->bound_campaign : 0.0;
+    }
+    j["policies"] = ordered_json::array();
+    for (const PolicyTally& policy : t.policies)
+        j["policies"].push_back(policy_json(policy));
     j["interventions"] = t.interventions;
     j["violations"] = or_null(t.violations);
     j["elapsed_s"] = report.campaign.elapsed_s;

@@ -12,9 +12,16 @@
 
 namespace pctctl {
 
-// All that decides a run's schedule besides depth and points: the random stream, and the k the
-// change points are drawn from (0: none are drawn, as in the first run of a campaign, which
-// measures k). Written as 24 hex digits: 8 of k, 16 of the stream.
+// The algorithm that a run's seed is for.
+struct Algorithm {
+    std::string policy = "pct"; // one of known_policies()
+    unsigned depth = 2;         // d, 1 .. PCT_MAX_DEPTH
+    bool operator==(const Algorithm&) const = default;
+};
+
+// All that decides a run's schedule besides the algorithm, its parameters, and points: the random
+// stream, and the k the change points are drawn from (0: none are drawn, as in the first run of a
+// campaign, which measures k). Written as 24 hex digits: 8 of k, 16 of the stream.
 struct RunSeed {
     std::uint32_t k = 0;
     std::uint64_t stream = 0;
@@ -27,6 +34,7 @@ struct RunSeed {
 struct RunPlan {
     std::uint32_t number = 1; // from 1, in the campaign
     RunSeed seed;
+    Algorithm algorithm;
     bool live_output = false; // also copy the program's output to ours
     bool verify = false;      // let the witness check the run
 };
@@ -38,6 +46,7 @@ std::optional<Outcome> outcome_from(std::string_view name);
 struct RunResult {
     std::uint32_t number = 0;
     RunSeed seed;
+    Algorithm algorithm;
     Outcome outcome = Outcome::pass;
     int exit_code = 0;  // of the main process; -1 when it did not exit by itself
     int signal = 0;     // outcome signal: the one that killed; else 0

@@ -140,6 +140,8 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
                           options.runs);
         Keeper keeper(RunStore(options.out, report.options, cwd.string()), progress);
         CampaignPlan plan;
+        plan.policies = *portfolio(report.options.policy);
+        plan.depth = report.options.depth;
         plan.seed = *report.campaign_seed;
         plan.runs = options.runs;
         plan.jobs = report.options.jobs;
@@ -155,8 +157,7 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
     }
     executor->reset(); // the machine is back to normal before anything else can go wrong
 
-    report.tally =
-        tally(report.campaign.runs, report.options.depth, has_bound(report.options.policy));
+    report.tally = tally(report.campaign.runs, report.options);
     Delivery delivery(around);
     if (!report.campaign.runs.empty() || !report.campaign.error) {
         delivery.print(summary_text(report, options.quiet));
@@ -193,6 +194,8 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     }
     Report report;
     report.options = options.given.over(kept ? kept->options : ExecutorOptions());
+    if (const Status ok = options.given.check_for(report.options.policy); !ok)
+        return give_up(around, ok.error());
     report.planned = options.times;
     report.caller = caller(options, around);
 
@@ -206,6 +209,8 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
                                                                  : verbosity(options),
                           options.times);
         CampaignPlan plan;
+        plan.policies = *portfolio(report.options.policy);
+        plan.depth = report.options.depth;
         plan.fixed = kept ? std::optional(kept->result.seed) : options.replay_seed;
         plan.runs = options.times;
         plan.jobs = report.options.jobs;
@@ -218,11 +223,7 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     }
     executor->reset();
 
-    report.tally =
-        tally(report.campaign.runs, report.options.depth, has_bound(report.options.policy));
-    // Nothing was drawn: a replay adds nothing to the probability of finding something.
-    report.tally.counted = report.tally.counted_unperturbed = 0;
-    report.tally.bound_campaign = 0;
+    report.tally = tally(report.campaign.runs, report.options, false);
     report.replay = judge_replay(kept, report.campaign.runs);
 
     Delivery delivery(around);

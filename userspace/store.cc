@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,10 +16,10 @@
 #include "cgroup.h"
 #include "fd.h"
 #include "files.h"
-#include "options.h"
 #include "pctctl/run.h"
 #include "pctctl/version.h"
 #include "point_sets.h"
+#include "policies.h"
 #include "text.h"
 
 namespace pctctl {
@@ -93,8 +94,10 @@ RunRecord record_from(const json& j) {
         throw std::invalid_argument("the command is empty");
     record.cwd = bytes_from(j.at("cwd"));
     options.policy = j.at("policy").get<std::string>();
-    if (!is_known_policy(options.policy))
+    const PolicyInfo* policy = find_policy(options.policy);
+    if (!policy)
         throw std::invalid_argument(fmt::format("unknown policy '{}'", options.policy));
+    options.parameters = parameters_from(j.at("parameters"), policy->id);
     options.depth = static_cast<unsigned>(number(j.at("depth"), 1, PCT_MAX_DEPTH));
     const auto points = parse_points(
         fmt::format("{}", fmt::join(j.at("points").get<std::vector<std::string>>(), ",")));
@@ -115,6 +118,7 @@ RunRecord record_from(const json& j) {
     if (!seed)
         throw std::invalid_argument(seed.error().message);
     run.seed = *seed;
+    run.algorithm = {options.policy, options.depth};
     run.number = static_cast<std::uint32_t>(number(j.at("run"), 1, 0xffffffff));
     const auto outcome = outcome_from(j.at("outcome").get<std::string>());
     if (!outcome)
@@ -203,6 +207,8 @@ std::string to_json_text(const RunRecord& record) {
     j["command"] = command;
     j["cwd"] = bytes(record.cwd);
     j["policy"] = options.policy;
+    j["parameters"] =
+        parameters_json(options.parameters, std::array{find_policy(options.policy)->id});
     j["depth"] = options.depth;
     j["points"] = point_names(options.points);
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());
@@ -284,8 +290,8 @@ Result<std::string> RunStore::keep(const RunResult& run) {
         ::open(draft.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!directory)
         return failed(errno);
-    const std::string description =
-        to_json_text({options_, cwd_, run, std::string(kVersion), kernel_release()});
+    const std::string description = to_json_text(
+        {options_for(options_, run.algorithm), cwd_, run, std::string(kVersion), kernel_release()});
     for (const auto& [name, text] : {std::pair<const char*, std::string_view>{"stdout", run.out},
                                      {"stderr", run.err},
                                      {"run.json", description}})

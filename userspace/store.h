@@ -2,11 +2,11 @@
 // Failing runs on disk: OUT/run-N/ with run.json, stdout and stderr.
 //
 // run.json (one object, "schema": 1, "kind": "pctctl run") holds all that a replay needs: command,
-// cwd, policy, depth, points, spin_limit_ns, timeout_ns, pids_limit, cgroup and user (null: none),
-// seed; and what came of it: run, outcome, exit_code, signal, detail, threads, steps, switches,
-// interventions, order_hash (16 hex digits), violations (null: not verified), duration_ms; and
-// versions: pctctl, kernel. A word that is not UTF-8 is written as {"hex": "..."} instead of a
-// string.
+// cwd, policy, parameters (those the policy has, null for a computed default), depth, points,
+// spin_limit_ns, timeout_ns, pids_limit, cgroup and user (null: none), seed; and what came of it:
+// run, outcome, exit_code, signal, detail, threads, steps, switches, interventions, order_hash (16
+// hex digits), violations (null: not verified), duration_ms; and versions: pctctl, kernel. A word
+// that is not UTF-8 is written as {"hex": "..."} instead of a string.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace pctctl {
 
 struct RunRecord {
-    ExecutorOptions options; // jobs and verify are not kept
+    ExecutorOptions options; // for the run's policy and depth alone; jobs and verify are not kept
     std::string cwd;         // absolute; where the program was started
     RunResult result;        // out and err are not part of run.json
     std::string pctctl_version;

@@ -95,7 +95,8 @@ struct ThreadState {
 class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
-        : config_(policy_config(*find_policy(input.policy), input.seed, input.depth)),
+        : config_(
+              policy_config(*find_policy(input.policy), input.seed, input.depth, input.parameters)),
           parallel_(is_parallel(config_)),
           unranked_(is_stepwise(config_) ||
                     pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parameters.h"
 #include "pctctl/run.h"
 #include "pctctl/witness.h"
 #include "run.h"
@@ -20,6 +21,7 @@ struct StrictnessInput {
     // Of a stepwise one, whose priorities change while threads wait, only rules A and D and the
     // numbers of steps are looked at.
     std::string_view policy = "pct";
+    PolicyParameters parameters = {};
     // The run's log, complete, made with pct_run_config.trace.
     std::span<const pct_event> log;
     // Witness::Watch::take(log's first thread).

@@ -2,44 +2,110 @@
 #include "tally.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
-#include "bound.h"
+#include "policies.h"
 
 namespace pctctl {
+namespace {
 
-bool counts_for_bound(const RunResult& run, unsigned depth, std::uint64_t k) {
-    return run.steps > 0 && run.outcome != Outcome::timeout && (depth <= 1 || run.seed.k >= k);
+// What is alike in Tally and PolicyTally.
+template <typename T> void count(T& t, const RunResult& run) {
+    ++t.runs;
+    t.interventions += run.interventions;
+    if (run.failed()) {
+        ++t.failures;
+        t.first_failure = std::min(t.first_failure.value_or(run.number), run.number);
+    }
 }
 
-Tally tally(std::span<const RunResult> runs, unsigned depth, bool bounded) {
-    Tally t;
-    t.depth = depth;
-    t.bounded = bounded;
-    t.runs = runs.size();
+// Logarithm of the probability that `runs` runs miss what each finds with probability p.
+double log_miss(double p, std::uint64_t runs) {
+    return runs ? static_cast<double>(runs) * std::log1p(-p) : 0;
+}
+
+// `policy` knows its runs by depth; adds what follows from these.
+void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& parameters) {
+    double all_deeper = 0;
+    double unperturbed_deeper = 0;
+    for (auto d = policy.depths.rbegin(); d != policy.depths.rend(); ++d) {
+        const bool radius = policy.promise == Promise::radius;
+        d->bound_run = radius ? rpro_bound(all.threads, all.steps, d->depth,
+                                           parameters.value(Parameter::radius))
+                              : run_bound(all.threads, all.steps, d->depth);
+        // See bound.h: rpro's promise does not cover bugs of smaller depth.
+        if (radius)
+            all_deeper = unperturbed_deeper = 0;
+        all_deeper += log_miss(d->bound_run, d->counted);
+        unperturbed_deeper += log_miss(d->bound_run, d->counted_unperturbed);
+        d->bound_campaign = 0 - std::expm1(all_deeper); // 0, not -0
+        d->miss = std::exp(all_deeper);
+        d->miss_unperturbed = std::exp(unperturbed_deeper);
+    }
+}
+
+PolicyTally tally_policy(const std::string& name, std::span<const RunResult> runs, const Tally& all,
+                         const ExecutorOptions& options, bool drawn) {
+    PolicyTally t;
+    t.policy = name;
+    t.promise = promise_of(find_policy(name)->id);
+    const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
+    std::set<unsigned> depths;
+    for (const RunResult& run : runs)
+        if (by_depth && run.algorithm.policy == name)
+            depths.insert(run.algorithm.depth);
+    for (const unsigned depth : depths)
+        t.depths.push_back({.depth = depth});
     for (const RunResult& run : runs) {
+        if (run.algorithm.policy != name)
+            continue;
+        count(t, run);
+        t.perturbed += run.interventions > 0;
+        for (DepthTally& d : t.depths) {
+            if (d.depth != run.algorithm.depth)
+                continue;
+            ++d.runs;
+            const bool counts = drawn && counts_for_bound(run, all.steps);
+            d.counted += counts;
+            d.counted_unperturbed += counts && run.interventions == 0;
+        }
+    }
+    add_bounds(t, all, options.parameters);
+    // The number of races is not measured: the theorem's least value, over all numbers of them.
+    if (t.promise == Promise::partial_orders)
+        t.order_bound = pos_bound(all.threads, all.steps, ~0ULL);
+    return t;
+}
+
+} // namespace
+
+const DepthTally* Tally::only_depth() const {
+    return !depth_drawn && policies.size() == 1 && policies[0].depths.size() == 1
+               ? policies[0].depths.data()
+               : nullptr;
+}
+
+bool counts_for_bound(const RunResult& run, std::uint64_t k) {
+    return run.steps > 0 && run.outcome != Outcome::timeout &&
+           (run.algorithm.depth <= 1 || run.seed.k >= k);
+}
+
+Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, bool drawn) {
+    Tally t;
+    for (const RunResult& run : runs) {
+        count(t, run);
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
-        t.interventions += run.interventions;
-        t.perturbed += run.interventions > 0;
-        if (run.failed()) {
-            ++t.failures;
-            t.first_failure = std::min(t.first_failure.value_or(run.number), run.number);
-        }
         if (run.violations)
             t.violations = t.violations.value_or(0) + *run.violations;
         else
             ++t.unverified;
     }
-    for (const RunResult& run : runs) {
-        if (counts_for_bound(run, depth, t.steps)) {
-            ++t.counted;
-            t.counted_unperturbed += run.interventions == 0;
-        }
-    }
-    if (!bounded)
-        return t;
-    t.bound_run = run_bound(t.threads, t.steps, depth);
-    t.bound_campaign = campaign_bound(t.bound_run, t.counted);
+    t.depth_drawn = options.depth == kDepthAuto;
+    const auto names = portfolio(options.policy);
+    for (const std::string& name : *names)
+        t.policies.push_back(tally_policy(name, runs, t, options, drawn));
     return t;
 }
 

@@ -43,6 +43,47 @@ TEST(ExactOdds, UpToFiftyThreeBits) {
     EXPECT_EQ(exact_odds(~0ULL, 1, 1), 0U);
 }
 
+TEST(RproBound, IsPctsUpToDepthTwo) {
+    for (const unsigned d : {0U, 1U, 2U})
+        EXPECT_EQ(rpro_bound(3, 79, d, 10), run_bound(3, 79, d));
+    EXPECT_EQ(exact_rpro_odds(3, 79, 2, 10), 237U);
+}
+
+TEST(RproBound, TakesTheRadiusInstead) {
+    EXPECT_DOUBLE_EQ(rpro_bound(2, 100, 3, 10), 1.0 / 4000); // 2 * 100 * 2 * 10
+    EXPECT_EQ(exact_rpro_odds(2, 100, 4, 10), 60000U);       // 2 * 100 * 3 * 10^2
+    EXPECT_DOUBLE_EQ(rpro_bound(2, 100, 4, 1), 1.0 / 600);
+    EXPECT_EQ(rpro_bound(0, 100, 3, 10), 0);
+    EXPECT_EQ(rpro_bound(2, 0, 3, 10), 0);
+    EXPECT_NEAR(rpro_bound(2, 1ULL << 40, 34, 2) * 33 * 0x1p73, 1, 1e-9); // 2 * 2^40 * 33 * 2^32
+}
+
+TEST(PosBound, IsTheTheorems) {
+    // No races: R = P, U = V / 2, so P^-(V/2).
+    EXPECT_NEAR(pos_bound(2, 10, 0), 1.0 / 32, 1e-12);
+    EXPECT_NEAR(pos_bound(3, 4, 0), 1.0 / 9, 1e-12);
+    // As many as there can be: R = 1, U = 0, so P^-V.
+    EXPECT_NEAR(pos_bound(2, 10, 10), 1.0 / 1024, 1e-12);
+    EXPECT_NEAR(pos_bound(3, 4, 8), 1.0 / 81, 1e-12);
+    EXPECT_EQ(pos_bound(3, 4, ~0ULL), pos_bound(3, 4, 8));
+    // P = 2, V = 10, D = 4: R = 20/14, U = 3: 2^-10 * 2.9155
+    EXPECT_NEAR(pos_bound(2, 10, 4), 2.9155 / 1024, 1e-6);
+    // P = 3, V = 4, D = 3: R = 12/7, U = (4 - 2) / 2
+    EXPECT_NEAR(pos_bound(3, 4, 3), 12.0 / 7 / 81, 1e-12);
+}
+
+TEST(PosBound, FallsWithTheNumberOfRaces) {
+    for (std::uint64_t races = 0; races < 30; ++races)
+        EXPECT_GE(pos_bound(4, 10, races), pos_bound(4, 10, races + 1)) << races;
+}
+
+TEST(PosBound, SaysNothingOfOneThreadOrNoEvent) {
+    EXPECT_EQ(pos_bound(1, 10, 0), 0);
+    EXPECT_EQ(pos_bound(0, 10, 0), 0);
+    EXPECT_EQ(pos_bound(2, 0, 0), 0);
+    EXPECT_EQ(pos_bound(2, 5000, 5000), 0); // 2^-5000
+}
+
 TEST(CampaignBound, OfOneRunIsTheRuns) {
     EXPECT_DOUBLE_EQ(campaign_bound(0.25, 1), 0.25);
     EXPECT_DOUBLE_EQ(campaign_miss(0.25, 1), 0.75);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "campaign.h"
 
+#include <set>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "depth.h"
 #include "fake_executor.h"
 #include "policies/policy.h"
 
@@ -218,6 +220,54 @@ TEST(Campaign, KOfParallelRunsComesFromTheirWindow) {
     carry_out(plan_of(12, 2), executor);
     for (const RunPlan& plan : executor.plans())
         EXPECT_EQ(plan.seed.k, measured_before(plan.number, 2) * 10) << plan.number;
+}
+
+// Who has which run is known from its number, whatever ends when.
+TEST(Campaign, PoliciesTakeTurns) {
+    for (const unsigned jobs : {1U, 4U}) {
+        FakeExecutor executor([](const RunPlan& plan) {
+            std::this_thread::sleep_for(std::chrono::microseconds(pct_mix(plan.number) % 2000));
+            RunResult run = passing_run();
+            if (plan.number % 5 == 0) // ended by its time limit
+                run.outcome = Outcome::timeout;
+            return run;
+        });
+        CampaignPlan plan = plan_of(20, jobs);
+        plan.policies = {"pos", "pct", "stride"};
+        plan.depth = 3;
+        plan.keep_going = true;
+        const CampaignResult result = carry_out(plan, executor);
+        ASSERT_EQ(result.runs.size(), 20U);
+        for (const RunPlan& one : executor.plans()) {
+            EXPECT_EQ(one.algorithm.policy, plan.policies[(one.number - 1) % 3]) << one.number;
+            EXPECT_EQ(one.algorithm.depth, 3U);
+            EXPECT_EQ(result.runs[one.number - 1].algorithm, one.algorithm);
+        }
+    }
+}
+
+TEST(Campaign, ADepthIsDrawnForEachRunThatHasOne) {
+    FakeExecutor executor([](const RunPlan&) { return passing_run(); });
+    CampaignPlan plan = plan_of(60);
+    plan.policies = {"pct", "pos"};
+    plan.depth = kDepthAuto;
+    carry_out(plan, executor);
+    std::set<unsigned> drawn;
+    for (const RunPlan& one : executor.plans()) {
+        if (one.algorithm.policy == "pos") {
+            EXPECT_EQ(one.algorithm.depth, 1U);
+            continue;
+        }
+        EXPECT_EQ(one.algorithm.depth, draw_depth(one.seed));
+        drawn.insert(one.algorithm.depth);
+    }
+    EXPECT_GE(drawn.size(), 3U);
+    EXPECT_EQ(executor.plans()[0].algorithm.depth, 1U); // it measures
+    // So that a run is the same again, from its seed.
+    plan.fixed = executor.plans()[12].seed;
+    FakeExecutor again([](const RunPlan&) { return passing_run(); });
+    carry_out(plan, again);
+    EXPECT_EQ(again.plans()[0].algorithm, executor.plans()[12].algorithm);
 }
 
 TEST(Campaign, AStopRequestEndsItBetweenRuns) {

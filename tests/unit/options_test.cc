@@ -75,7 +75,7 @@ TEST(Options, DefaultsAreThoseOfTheInterface) {
     const ExecutorOptions e = o.given.over({});
     EXPECT_EQ(e.command, Words{"./app"});
     EXPECT_EQ(e.cgroup, std::nullopt);
-    EXPECT_EQ(e.depth, 2U);
+    EXPECT_EQ(e.depth, kDepthAuto);
     EXPECT_EQ(e.policy, "pct");
     EXPECT_EQ(e.points, PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL);
     EXPECT_EQ(e.jobs, 1U);
@@ -139,6 +139,8 @@ TEST(Options, AllAreRead) {
     EXPECT_FALSE(options({"--json", "file", "x"}).json_on_stdout());
     EXPECT_EQ(options({"--seed", "12", "x"}).campaign_seed, 12U);
     EXPECT_EQ(options({"--depth", "64", "x"}).given.depth, 64U);
+    EXPECT_EQ(options({"--depth", "auto", "x"}).given.depth, kDepthAuto);
+    EXPECT_TRUE(contains(complaint({"--depth", "Auto", "x"}), "from 1 to 64"));
 }
 
 TEST(Options, TheLastOfARepeatedOneCounts) {
@@ -211,6 +213,53 @@ TEST(Options, UnknownNamesAreAnsweredWithTheKnown) {
     EXPECT_TRUE(contains(complaint({"--frobnicate", "--", "x"}), "--frobnicate"));
     EXPECT_TRUE(contains(complaint({"-z", "--", "x"}), "-z"));
     EXPECT_TRUE(contains(complaint({"--run", "3", "--", "x"}), "--run")); // no guessing
+}
+
+TEST(Options, ThoseOfThePolicies) {
+    const ExecutorOptions stride =
+        executor_options({"--policy", "stride", "--stride-max", "5", "x"});
+    EXPECT_EQ(stride.parameters.value(Parameter::stride_max), 5U);
+    EXPECT_EQ(stride.parameters.set_value(Parameter::radius), std::nullopt);
+    EXPECT_EQ(
+        executor_options({"--radius=50", "--policy=rpro", "x"}).parameters.value(Parameter::radius),
+        50U);
+    EXPECT_EQ(executor_options({"--policy", "pos", "--pos-readonly", "off", "x"})
+                  .parameters.value(Parameter::pos_readonly),
+              0U);
+    EXPECT_EQ(executor_options({"--policy", "preempt-bound", "--preemptions", "0", "x"})
+                  .parameters.value(Parameter::preemptions),
+              0U);
+    EXPECT_TRUE(contains(complaint({"--policy", "stride", "--stride-max", "0", "x"}),
+                         "--stride-max: '0' is not a number from 1 to"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pos", "--pos-readonly", "1", "x"}),
+                         "--pos-readonly: '1' is neither on nor off"));
+    EXPECT_TRUE(contains(complaint({"--policy", "preempt-bound", "--preemptions", "65", "x"}),
+                         "from 0 to 64"));
+}
+
+TEST(Options, SeveralPolicies) {
+    EXPECT_EQ(executor_options({"--policy", "pct,stride", "--stride-max", "5", "x"}).policy,
+              "pct,stride");
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,cfs", "x"}), "unknown policy 'cfs'; known:"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,", "x"}), "unknown policy ''; known:"));
+    EXPECT_TRUE(contains(complaint({"--policy", "pct,pct", "x"}), "named twice"));
+    EXPECT_TRUE(
+        contains(complaint({"--policy", "pct,pos", "--radius", "5", "x"}), "not of pct,pos"));
+    EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--policy", "pct,pos", "x"}),
+                         "name that run's policy"));
+    EXPECT_TRUE(
+        contains(complaint({"replay", "run-3", "--policy", "pct,pos"}), "name that run's policy"));
+}
+
+TEST(Options, ThoseOfAnotherPolicyAreRefused) {
+    EXPECT_EQ(complaint({"--stride-max", "5", "--", "x"}),
+              "--stride-max is an option of policy stride, not of pct (see pctctl policies)");
+    EXPECT_TRUE(contains(complaint({"--policy", "pos", "--radius", "5", "x"}), "not of pos"));
+    EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--radius", "5", "x"}), "not of pct"));
+    // Whose the kept run is, is not known yet.
+    EXPECT_EQ(
+        options({"replay", "run-3", "--radius", "5"}).given.parameters.value(Parameter::radius),
+        5U);
 }
 
 TEST(Options, CgroupNamesCannotLeaveTheTree) {
@@ -294,10 +343,11 @@ TEST(Doctor, TakesNoProgram) {
 TEST(Help, NamesEveryOptionTheExitStatusesAndAnExample) {
     const std::string help = printed({"--help"});
     for (const char* part :
-         {"--cgroup",  "--depth",   "--policy",     "--runs",       "--keep-going", "--seed",
-          "--jobs",    "--timeout", "--spin-limit", "--points",     "--verify",     "--vm",
-          "--out",     "--json",    "--user",       "--pids-limit", "-v",           "-q",
-          "--version", "--help",    "replay",       "doctor",       "Example",      "Exit status"})
+         {"--cgroup",     "--depth",   "--policy",       "--runs",        "--keep-going", "--seed",
+          "--jobs",       "--timeout", "--spin-limit",   "--points",      "--verify",     "--vm",
+          "--out",        "--json",    "--user",         "--pids-limit",  "-v",           "-q",
+          "--stride-max", "--radius",  "--pos-readonly", "--preemptions", "--version",    "--help",
+          "replay",       "doctor",    "Example",        "Exit status"})
         EXPECT_TRUE(contains(help, part)) << part;
     EXPECT_FALSE(contains(help, "--inside-vm"));
     EXPECT_EQ(help, printed({"-h"}));

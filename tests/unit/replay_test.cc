@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 RunRecord kept_run() {
     RunRecord record;
     record.options.command = {"./app"};
+    record.options.depth = 2;
     record.cwd = "/";
     record.result = failing_run();
     record.result.number = 17;
@@ -27,12 +28,13 @@ RunRecord kept_run() {
 Report report_of(std::vector<RunResult> runs) {
     Report report;
     report.options.command = {"./app"};
+    report.options.depth = 2;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         runs[i].number = static_cast<std::uint32_t>(i + 1);
         runs[i].seed = {10, 0xabc};
     }
     report.campaign.runs = std::move(runs);
-    report.tally = tally(report.campaign.runs, 2);
+    report.tally = tally(report.campaign.runs, report.options, false);
     return report;
 }
 
@@ -187,11 +189,14 @@ TEST(ChangedOptions, NamesEachOne) {
     used.cgroup = "test";
     used.pids_limit = 5;
     used.policy = "other";
-    EXPECT_EQ(changed_options(kept, used),
-              (std::vector<std::string>{
-                  "policy other instead of pct", "points pthread instead of pthread,syscall",
-                  "timeout 1 s instead of 60 s", "user nobody instead of none",
-                  "cgroup test instead of none", "pids limit 5 instead of 4096"}));
+    used.parameters.set(Parameter::radius, 10); // the default
+    used.parameters.set(Parameter::stride_max, 5);
+    EXPECT_EQ(
+        changed_options(kept, used),
+        (std::vector<std::string>{"policy other instead of pct", "stride-max 5 instead of 20",
+                                  "points pthread instead of pthread,syscall",
+                                  "timeout 1 s instead of 60 s", "user nobody instead of none",
+                                  "cgroup test instead of none", "pids limit 5 instead of 4096"}));
 }
 
 } // namespace

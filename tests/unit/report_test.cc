@@ -12,6 +12,7 @@
 #include "fake_executor.h"
 #include "options.h"
 #include "pctctl/points.h"
+#include "policies.h"
 #include "temporary_directory.h"
 
 namespace pctctl {
@@ -26,13 +27,20 @@ RunResult run_of(RunResult run, std::uint32_t number, std::uint32_t k) {
     return run;
 }
 
+// Computes anew what follows from the runs.
+void retally(Report& report) {
+    report.tally = tally(report.campaign.runs, report.options);
+}
+
 Report report_of(std::vector<RunResult> runs, unsigned depth = 2) {
     Report report;
+    for (RunResult& run : runs)
+        run.algorithm.depth = depth;
     report.options.command = {"./app", "a b"};
     report.options.depth = depth;
     report.campaign.runs = std::move(runs);
     report.campaign.elapsed_s = 12.3;
-    report.tally = tally(report.campaign.runs, depth);
+    retally(report);
     report.planned = static_cast<std::uint32_t>(report.campaign.runs.size());
     report.campaign_seed = 0xabc;
     return report;
@@ -91,6 +99,8 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     options.spin_limit = 0ns;
     options.user = "nobody";
     options.pids_limit = 9;
+    options.policy = "stride";
+    options.parameters.set(Parameter::stride_max, 5);
     const std::string line = replay_command({}, RunSeed{10, 1}, options);
     std::vector<std::string> words;
     for (std::size_t at = 0; at < line.size();) {
@@ -106,6 +116,8 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     EXPECT_EQ(again.command, options.command);
     EXPECT_EQ(again.cgroup, options.cgroup);
     EXPECT_EQ(again.depth, options.depth);
+    EXPECT_EQ(again.policy, options.policy);
+    EXPECT_EQ(again.parameters, options.parameters);
     EXPECT_EQ(again.points, options.points);
     EXPECT_EQ(again.timeout, options.timeout);
     EXPECT_EQ(again.spin_limit, options.spin_limit);
@@ -161,8 +173,8 @@ TEST(Summary, ListsFailuresWithSeedAndReplay) {
     EXPECT_TRUE(contains(text, "replay: pctctl replay pctctl-out/run-3"));
     report.kept.clear();
     text = summary_text(report);
-    EXPECT_TRUE(
-        contains(text, "replay: pctctl replay --seed 0000000a0000000000000103 -- ./app 'a b'"))
+    EXPECT_TRUE(contains(
+        text, "replay: pctctl replay --seed 0000000a0000000000000103 --depth 2 -- ./app 'a b'"))
         << text;
     EXPECT_FALSE(contains(text, "kept:"));
 }
@@ -180,7 +192,7 @@ TEST(Summary, ListsTheFirstTenFailures) {
 TEST(Summary, CountsInterventionsAndWhatTheyCost) {
     Report report = passing_report();
     report.campaign.runs[1].interventions = 4;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     const std::string text = summary_text(report);
     EXPECT_TRUE(contains(text, "4 interventions in 1 run")) << text;
     // One run without: 0.95.
@@ -191,12 +203,12 @@ TEST(Summary, TellsAboutTheWitness) {
     Report report = passing_report();
     for (RunResult& run : report.campaign.runs)
         run.violations = 0;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     EXPECT_TRUE(contains(summary_text(report), "witness: 0 violations in 3 verified runs"));
     EXPECT_EQ(summary_text(report, true), "");
     report.campaign.runs[1].violations = 2;
     report.campaign.runs[1].violation_details = {"thread 2 ran although 1 was enabled"};
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     for (const bool brief : {false, true}) {
         EXPECT_TRUE(contains(summary_text(report, brief), "witness: 2 violations"));
         EXPECT_TRUE(contains(summary_text(report, brief), "run 2: thread 2 ran although"));
@@ -221,6 +233,142 @@ TEST(Summary, SaysWhenItIsIncomplete) {
     EXPECT_TRUE(contains(summary_text(report), "ended early, 100 were planned"));
 }
 
+// Runs 1 .. 6 of 2 threads and 10 steps, taking turns; run 3 fails.
+Report portfolio_report(const std::string& policies, unsigned depth = 2) {
+    Report report = report_of({}, depth);
+    report.options.policy = policies;
+    const auto names = *portfolio(policies);
+    for (std::uint32_t i = 1; i <= 6; ++i) {
+        RunResult run = run_of(i == 3 ? failing_run() : passing_run(), i, i == 1 ? 0 : 10);
+        run.algorithm = {names[(i - 1) % names.size()], depth};
+        report.campaign.runs.push_back(run);
+    }
+    retally(report);
+    return report;
+}
+
+TEST(Portfolio, EachPolicyHasItsShareAndItsStatement) {
+    const std::string text = summary_text(portfolio_report("random-walk,pct,pos"));
+    EXPECT_TRUE(contains(text, "depth d = 2; policies random-walk, pct, pos (pos-readonly on)"))
+        << text;
+    EXPECT_TRUE(contains(text, "policy random-walk: 0 of 2 runs failed\n"));
+    EXPECT_TRUE(contains(text, "policy pos: 1 of 2 runs failed (rate 0.5), the first is run 3\n"));
+    EXPECT_TRUE(contains(text, "policy random-walk promises nothing"));
+    // Two runs of pct, both with k: 0.95^2.
+    EXPECT_TRUE(contains(text, "one run of pct finds a bug of depth <= 2"));
+    EXPECT_TRUE(contains(text, "missed with probability at most 0.903"));
+    EXPECT_TRUE(contains(text, "  (2 of 2 runs count)"));
+    EXPECT_TRUE(contains(text, "for at most 0.05: --runs 177")); // 59 of its own
+    EXPECT_TRUE(contains(text, "one run of pos takes a given partial order"));
+}
+
+TEST(Portfolio, AFailureIsRepeatedUnderItsOwnPolicy) {
+    const std::string text = summary_text(portfolio_report("random-walk,pct,pos"));
+    EXPECT_TRUE(
+        contains(text, "replay --seed 0000000a0000000000000103 --depth 2 --policy pos -- ./app"))
+        << text;
+}
+
+TEST(Portfolio, InJson) {
+    const json j = json::parse(summary_json(portfolio_report("stride,pct")));
+    EXPECT_EQ(j["policy"], "stride,pct");
+    EXPECT_EQ(j["parameters"], json({{"stride_max", 20}}));
+    EXPECT_TRUE(j["bound_run"].is_null());
+    EXPECT_TRUE(j["bound_campaign"].is_null());
+    ASSERT_EQ(j["policies"].size(), 2U);
+    EXPECT_EQ(j["policies"][0], json({{"policy", "stride"},
+                                      {"runs", 3},
+                                      {"failures", 1},
+                                      {"first_failure", 3},
+                                      {"rate", 1.0 / 3},
+                                      {"interventions", 0},
+                                      {"promise", "nothing"},
+                                      {"bounds", json::array()}}));
+    const json& pct = j["policies"][1];
+    EXPECT_TRUE(pct["first_failure"].is_null());
+    EXPECT_EQ(pct["promise"], "depth");
+    ASSERT_EQ(pct["bounds"].size(), 1U);
+    EXPECT_EQ(pct["bounds"][0]["depth"], 2);
+    EXPECT_EQ(pct["bounds"][0]["counted"], 3);
+    EXPECT_DOUBLE_EQ(pct["bounds"][0]["bound_run"], 0.05);
+    EXPECT_EQ(j["results"][2]["policy"], "stride");
+    EXPECT_EQ(j["results"][3]["policy"], "pct");
+    EXPECT_EQ(j["results"][3]["depth"], 2);
+}
+
+TEST(Statement, OfRproIsAboutTheRadius) {
+    std::string text = summary_text(portfolio_report("rpro", 3));
+    EXPECT_TRUE(contains(text, "one run finds a bug of depth 3 within 10 steps at these points "
+                               "with probability at least\n  1/(n*k*(d-1)*r^(d-2)) = 1/400 = "
+                               "0.0025 (RPro, by the proof of PCT's Theorem 9)"))
+        << text;
+    // With two change points or none it is PCT.
+    text = summary_text(portfolio_report("rpro", 2));
+    EXPECT_TRUE(contains(text, "a bug of depth <= 2 at these points with probability at least\n  "
+                               "1/(n*k^(d-1)) = 1/20 = 0.05 (PCT, Theorem 9)"))
+        << text;
+}
+
+TEST(Statement, OfPosIsAboutPartialOrders) {
+    Report report = portfolio_report("pos");
+    std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "1/n^k = 1/2^10 = 0.000976, the more the fewer of them race (POS, "
+                               "Theorem 1)"))
+        << text; // 0.0009765625, rounded down
+    EXPECT_FALSE(contains(text, "missed"));
+    EXPECT_EQ(json::parse(summary_json(report))["bound_run"], 0);
+    for (RunResult& run : report.campaign.runs)
+        run.steps = 5000;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "1/n^k = 1/2^5000, the more"));
+}
+
+TEST(Statement, OfOthersIsThatThereIsNone) {
+    const std::string text = summary_text(portfolio_report("stride"));
+    EXPECT_TRUE(contains(text, "policy stride (stride-max 20), points")) << text;
+    EXPECT_TRUE(contains(text, "policy stride promises nothing about the bugs"));
+    EXPECT_FALSE(contains(text, "not covered"));
+}
+
+TEST(DrawnDepths, EachHasItsLine) {
+    Report report = report_of({}, kDepthAuto);
+    report.campaign.runs = {};
+    for (const unsigned depth : {1, 2, 3, 2}) {
+        const auto number = static_cast<std::uint32_t>(report.campaign.runs.size() + 1);
+        report.campaign.runs.push_back(
+            run_of(number == 4 ? failing_run() : passing_run(), number, number == 1 ? 0 : 10));
+        report.campaign.runs.back().algorithm.depth = depth;
+    }
+    retally(report);
+    std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "depth d = auto; policy pct, points")) << text;
+    EXPECT_TRUE(contains(text, "  of depth <= 1 with probability at least 1/2 = 0.5; missed with "
+                               "at most 0.449 (1 of 1 run count)\n"))
+        << text; // 0.5 * 0.95^2 * 0.995 = 0.44899
+    EXPECT_TRUE(contains(text, "  of depth <= 3 with probability at least 1/200 = 0.005; missed "
+                               "with at most 1 - 0.005 (1 of 1 run count)\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "1/(n*k^(d-1)) (PCT, Theorem 9); deeper runs count as well"));
+    EXPECT_TRUE(contains(text, "bugs of depth > 3"));
+    // The run's own depth, not that of the campaign.
+    report.campaign.runs[3].algorithm.depth = 3;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "replay --seed 0000000a0000000000000104 --depth 3"));
+
+    const json j = json::parse(summary_json(report));
+    EXPECT_TRUE(j["depth"].is_null());
+    EXPECT_TRUE(j["bound_run"].is_null());
+    EXPECT_EQ(j["results"][3]["depth"], 3);
+    EXPECT_EQ(j["policies"][0]["bounds"].size(), 3U);
+    EXPECT_EQ(j["policies"][0]["bounds"][2]["depth"], 3);
+    EXPECT_EQ(j["policies"][0]["bounds"][2]["runs"], 2);
+
+    report.campaign.runs[1].interventions = 2;
+    retally(report);
+    text = summary_text(report);
+    EXPECT_TRUE(contains(text, "strictly, only the others count: missed with at most")) << text;
+}
+
 TEST(Warning, WhenNothingWasControlled) {
     EXPECT_EQ(uncontrolled_warning(passing_report()), "");
     const std::string no_steps = uncontrolled_warning(report_of({run_of(passing_run(0), 1, 0)}));
@@ -236,16 +384,16 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     for (const auto& [key, value] : j.items())
         fields.insert(key);
     EXPECT_EQ(fields,
-              (std::set<std::string>{"schema", "command", "policy", "depth", "points",
+              (std::set<std::string>{"schema", "command", "policy", "parameters", "depth", "points",
                                      "campaign_seed", "runs_done", "failures", "first_failure",
-                                     "threads", "steps", "bound_run", "bound_campaign",
+                                     "threads", "steps", "policies", "bound_run", "bound_campaign",
                                      "interventions", "violations", "elapsed_s", "results"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
-    EXPECT_EQ(fields,
-              (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal", "threads",
-                                     "steps", "switches", "duration_ms", "order_hash"}));
+    EXPECT_EQ(fields, (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal",
+                                             "policy", "depth", "threads", "steps", "switches",
+                                             "duration_ms", "order_hash"}));
 }
 
 TEST(Json, HasTheValues) {
@@ -254,6 +402,7 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(j["command"], json({"./app", "a b"}));
     EXPECT_EQ(j["policy"], "pct");
     EXPECT_EQ(j["depth"], 2);
+    EXPECT_EQ(j["parameters"], json::object());
     EXPECT_EQ(j["points"], json({"pthread", "syscall"}));
     EXPECT_EQ(j["campaign_seed"], "0x0000000000000abc");
     EXPECT_EQ(j["runs_done"], 3);
@@ -280,6 +429,13 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(run["order_hash"], "0000000000001234");
 }
 
+TEST(Json, HasTheParametersOfThePolicy) {
+    Report report = passing_report();
+    report.options.policy = "pos";
+    report.options.parameters.set(Parameter::pos_readonly, 0);
+    EXPECT_EQ(json::parse(summary_json(report))["parameters"], json({{"pos_readonly", false}}));
+}
+
 TEST(Json, SeedIsOneThatTheCommandLineAccepts) {
     const json j = json::parse(summary_json(failing_report()));
     const auto parsed =
@@ -303,7 +459,7 @@ TEST(Json, ViolationsWithTheWitness) {
     Report report = passing_report();
     report.campaign.runs[0].violations = 0;
     report.campaign.runs[1].violations = 3;
-    report.tally = tally(report.campaign.runs, 2);
+    retally(report);
     EXPECT_EQ(json::parse(summary_json(report))["violations"], 3);
 }
 

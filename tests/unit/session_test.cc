@@ -120,6 +120,56 @@ TEST_F(Session, OptionsReachTheExecutor) {
     EXPECT_TRUE(contains(out_, "witness: 0 violations"));
 }
 
+TEST_F(Session, APortfolioSharesTheRunsOut) {
+    options_.given.policy = "stride,pct";
+    options_.given.depth = 3;
+    EXPECT_EQ(call(third_fails), ExitStatus::found);
+    EXPECT_TRUE(contains(out_, "policy stride: 1 of 2 runs failed (rate 0.5), the first is run 3"))
+        << out_;
+    EXPECT_TRUE(contains(out_, "policy pct: 0 of 1 run failed"));
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-3";
+    RunPlan used;
+    call([&](const RunPlan& plan) {
+        used = plan;
+        return failing_run();
+    });
+    EXPECT_EQ(used.algorithm, (Algorithm{"stride", 3}));
+    EXPECT_EQ(executor_options_.policy, "stride");
+}
+
+TEST_F(Session, TheDepthIsDrawnUnlessGiven) {
+    options_.runs = 40;
+    EXPECT_EQ(call(all_pass), ExitStatus::nothing_found);
+    EXPECT_TRUE(contains(out_, "depth d = auto")) << out_;
+    EXPECT_TRUE(contains(out_, "of depth <= 3 with probability at least 1/200"));
+    // A kept run has its own, which the replay uses.
+    RunPlan failed;
+    EXPECT_EQ(call([&](const RunPlan& plan) {
+                  failed = plan;
+                  return plan.algorithm.depth == 4 ? failing_run() : passing_run();
+              }),
+              ExitStatus::found);
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-" + std::to_string(failed.number);
+    RunPlan used;
+    const auto fails = [&](const RunPlan& plan) {
+        used = plan;
+        return failing_run();
+    };
+    call(fails);
+    EXPECT_EQ(used.algorithm, failed.algorithm);
+    // The seed alone says it, too.
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_seed = failed.seed;
+    options_.given.command = {"./app"};
+    call(fails);
+    EXPECT_EQ(used.algorithm, failed.algorithm);
+}
+
 TEST_F(Session, ARandomSeedIsPrintedAndDiffers) {
     options_.campaign_seed = std::nullopt;
     call(all_pass);
@@ -275,6 +325,29 @@ TEST_F(ReplaySession, OptionsOverrideTheKept) {
     EXPECT_EQ(executor_options_.command, std::vector<std::string>{"./fixed"});
     EXPECT_TRUE(contains(out_, "DIFFERENT outcome"));
     EXPECT_TRUE(contains(out_, "depth 2 instead of 3"));
+}
+
+TEST_F(ReplaySession, UsesThePolicysOwnOptions) {
+    fs::current_path(top_.path());
+    options_ = Options();
+    options_.given.command = {"./app"};
+    options_.given.policy = "rpro";
+    options_.given.parameters.set(Parameter::radius, 50);
+    ASSERT_EQ(call(third_fails), ExitStatus::found);
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 50U);
+    options_ = Options();
+    options_.mode = Mode::replay;
+    options_.replay_dir = "pctctl-out/run-3";
+    call(third_fails);
+    EXPECT_EQ(executor_options_.policy, "rpro");
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 50U);
+    options_.given.parameters.set(Parameter::radius, 5);
+    call(third_fails);
+    EXPECT_EQ(executor_options_.parameters.value(Parameter::radius), 5U);
+    options_.given.parameters.set(Parameter::stride_max, 5);
+    EXPECT_EQ(call(third_fails), ExitStatus::usage);
+    EXPECT_EQ(err_, "pctctl: --stride-max is an option of policy stride, not of rpro (see pctctl "
+                    "policies)\n");
 }
 
 TEST_F(ReplaySession, WritesJsonWhereTheUserIs) {

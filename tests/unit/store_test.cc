@@ -39,6 +39,7 @@ RunResult some_run(std::uint32_t number = 17) {
     RunResult run = failing_run(79, 3);
     run.number = number;
     run.seed = {79, 0xfedcba9876543210ULL};
+    run.algorithm.depth = 3;
     run.switches = 12;
     run.interventions = 4;
     run.order_hash = 0x00000000deadbeefULL;
@@ -94,9 +95,48 @@ TEST(Store, WhatIsKeptIsLoadedAgain) {
     EXPECT_DOUBLE_EQ(run.duration_ms, 1.5);
 }
 
+TEST(Store, KeepsWhatIsSetOfThePolicy) {
+    RunRecord record{some_options(), "/", some_run(), "1", "2"};
+    record.options.policy = "stride";
+    record.options.parameters.set(Parameter::stride_max, 5);
+    auto parsed = parse_record(to_json_text(record), "here");
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->options.policy, "stride");
+    EXPECT_EQ(parsed->options.parameters, record.options.parameters);
+    // Another version's default may be another one.
+    record.options.parameters = {};
+    parsed = parse_record(to_json_text(record), "here");
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->options.parameters.set_value(Parameter::stride_max), 20U);
+    json damaged = json::parse(to_json_text(record));
+    damaged["parameters"]["stride_max"] = 0;
+    EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+    damaged["parameters"] = json::object();
+    EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+}
+
+TEST(Store, KeepsTheRunsOwnPolicyOfAPortfolio) {
+    const TemporaryDirectory directory;
+    ExecutorOptions options = some_options();
+    options.policy = "pct,stride";
+    options.parameters.set(Parameter::stride_max, 5);
+    RunStore store(directory / "out", options, "/");
+    RunResult run = some_run();
+    run.algorithm = {"stride", 2};
+    const auto kept = store.keep(run);
+    ASSERT_TRUE(kept) << kept.error().message;
+    const auto loaded = load_record(*kept);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->options.policy, "stride");
+    EXPECT_EQ(loaded->options.depth, 2U);
+    EXPECT_EQ(loaded->options.parameters.value(Parameter::stride_max), 5U);
+    EXPECT_EQ(loaded->result.algorithm, run.algorithm);
+}
+
 TEST(Store, AbsentThingsStayAbsent) {
     RunRecord record{{}, "/", some_run(), "1", "2"};
     record.options.command = {"a"};
+    record.options.depth = 2;
     record.result.violations = std::nullopt;
     const auto parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;

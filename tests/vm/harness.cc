@@ -91,15 +91,20 @@ Summary summary_from(const json& j) {
     j.at("policy").get<std::string>();
     j.at("campaign_seed");
     j.at("elapsed_s").get<double>();
-    s.depth = j.at("depth").get<unsigned>();
+    if (!j.at("depth").is_null()) // drawn for each run
+        s.depth = j.at("depth").get<unsigned>();
     s.runs_done = j.at("runs_done").get<std::uint64_t>();
     s.failures = j.at("failures").get<std::uint64_t>();
     if (!j.at("first_failure").is_null())
         s.first_failure = j.at("first_failure").get<std::uint64_t>();
     s.threads = j.at("threads").get<std::uint64_t>();
     s.steps = j.at("steps").get<std::uint64_t>();
-    s.bound_run = j.at("bound_run").get<double>();
-    j.at("bound_campaign").get<double>();
+    if (!j.at("bound_run").is_null()) { // one number for all runs
+        s.bound_run = j.at("bound_run").get<double>();
+        j.at("bound_campaign").get<double>();
+    }
+    if (!j.at("policies").is_array() || j.at("policies").empty())
+        throw std::runtime_error("policies is no array with contents");
     s.interventions = j.at("interventions").get<std::uint64_t>();
     if (!j.at("violations").is_null())
         s.violations = j.at("violations").get<std::uint64_t>();
