@@ -132,7 +132,7 @@ private:
                                 built("programs/model_program"),
                                 directory.path()};
         arguments.insert(arguments.end(), rest.begin(), rest.end());
-        const Call call = pctctl(arguments, std::chrono::seconds(60 + programs.size()), pctctl_);
+        const Call call = pctctl(arguments, std::chrono::seconds(120 + 2 * programs.size()), pctctl_);
         std::vector<Triple> triples;
         EXPECT_TRUE(call.reported) << call;
         EXPECT_EQ(programs.size(), call.summary.results.size()) << call;
