@@ -250,7 +250,8 @@ TEST(Tally, CertaintyIsANumber) {
     std::vector<RunResult> runs = runs_of_drawn_depths("rpro");
     for (RunResult& run : runs)
         run.steps = run.threads = 1;
-    for (const DepthTally& d : tally(runs, options).policies[0].depths) {
+    const Tally all = tally(runs, options);
+    for (const DepthTally& d : all.policies[0].depths) {
         EXPECT_GE(d.miss, 0);
         EXPECT_LE(d.miss, 1);
     }
