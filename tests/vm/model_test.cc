@@ -132,10 +132,13 @@ private:
         std::ofstream(directory.path() + "/marks")
             << std::string((programs.size() + 1) * kRecord, 0);
 
+        // An emulated machine that stands still for half a second spins, as the scheduler sees it.
         const Arguments rest = {"--policy",
                                 policy_,
                                 "--points",
                                 "pthread",
+                                "--spin-limit",
+                                "0",
                                 "--jobs",
                                 "1",
                                 "--depth",
@@ -151,6 +154,7 @@ private:
         EXPECT_EQ(programs.size(), call.summary.results.size()) << call;
         if (call.summary.results.size() != programs.size())
             return triples;
+        EXPECT_EQ(0U, call.summary.interventions) << "the scheduler departed from the policy";
         const std::string marks = contents(directory.path() + "/marks");
         for (std::size_t i = 0; i < programs.size(); ++i) {
             const char* record = marks.data() + (i + 1) * kRecord;
