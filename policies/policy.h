@@ -25,7 +25,7 @@
  *   In stepwise policies, which are all serial ones but pct and rpro, a thread has PCT_PRIO_RUNNING
  *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
  *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its
- * first step even before its creator goes on.
+ *   first step even before its creator goes on.
  * - The hooks of one run are never executed at the same time.
  * - `select`, `executed` and `stuck` may ask for priorities of threads that wait at their step to
  *   change (enum pct_reaction). The mechanism then calls `disturbed` for each thread concerned,

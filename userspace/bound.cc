@@ -68,16 +68,8 @@ double pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t race
     return std::exp(-v * std::log(p) + u * std::log(p * v / (v + d)));
 }
 
-double campaign_miss(double p, std::uint64_t runs) {
-    if (runs == 0)
-        return 1;
-    return std::exp(static_cast<double>(runs) * std::log1p(-p));
-}
-
-double campaign_bound(double p, std::uint64_t runs) {
-    if (runs == 0)
-        return 0;
-    return -std::expm1(static_cast<double>(runs) * std::log1p(-p));
+double log_miss(double p, std::uint64_t runs) {
+    return runs ? static_cast<double>(runs) * std::log1p(-p) : 0;
 }
 
 std::uint64_t runs_needed(double p, double miss) {

@@ -44,16 +44,14 @@ std::uint64_t exact_rpro_odds(std::uint64_t n, std::uint64_t k, unsigned d, std:
 // double holds.
 double pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races);
 
-// Probability that at least one of `runs` finds the bug, when each does with probability `p`:
-// 1 - (1-p)^runs. The runs' random choices are independent (each is drawn from its own stream), so
-// the product holds although k of a run depends on what earlier runs have shown.
-double campaign_bound(double p, std::uint64_t runs);
+// Logarithm of the probability (1-p)^runs that none of `runs` finds the bug, when each does with
+// probability `p`; a logarithm, since neither it nor its complement must lose digits. The runs'
+// random choices are independent (each is drawn from its own stream), so the product holds although
+// k of a run depends on what earlier runs have shown.
+double log_miss(double p, std::uint64_t runs);
 
-// Its complement (1-p)^runs; not 1 - campaign_bound(), which loses digits.
-double campaign_miss(double p, std::uint64_t runs);
-
-// The number of runs after which campaign_miss() <= miss (0 < miss < 1); 0: none is enough, or more
-// than 10^15.
+// The number of runs after which (1-p)^runs <= miss (0 < miss < 1); 0: none is enough, or more than
+// 10^15.
 std::uint64_t runs_needed(double p, double miss);
 
 } // namespace pctctl

@@ -24,9 +24,7 @@ constexpr std::array kSets = {
 
 Result<unsigned> parse_points(std::string_view text) {
     unsigned points = 0;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        const std::string_view word = text.substr(0, comma);
+    for (const std::string_view word : comma_separated(text)) {
         unsigned bit = 0;
         for (const PointSet& set : kSets)
             if (set.name == word)
@@ -35,10 +33,8 @@ Result<unsigned> parse_points(std::string_view text) {
             return Error::usage(
                 fmt::format("unknown points '{}'; known: {}", printable(word), points_text(~0U)));
         points |= bit;
-        if (comma == std::string_view::npos)
-            return points;
-        text.remove_prefix(comma + 1);
     }
+    return points;
 }
 
 std::vector<std::string> point_names(unsigned points) {

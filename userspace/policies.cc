@@ -66,16 +66,13 @@ bool uses_depth(pct_policy policy) {
 
 Result<std::vector<std::string>> portfolio(std::string_view list) {
     std::vector<std::string> names;
-    for (std::size_t at = 0; at <= list.size();) {
-        const std::size_t comma = std::min(list.find(',', at), list.size());
-        const std::string name(list.substr(at, comma - at));
+    for (const std::string_view name : comma_separated(list)) {
         if (!find_policy(name))
             return Error::usage(
                 fmt::format("unknown policy '{}'; known: {}", printable(name), known_names()));
         if (std::find(names.begin(), names.end(), name) != names.end())
             return Error::usage(fmt::format("policy '{}' is named twice", name));
-        names.push_back(name);
-        at = comma + 1;
+        names.emplace_back(name);
     }
     return names;
 }

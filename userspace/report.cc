@@ -161,16 +161,30 @@ struct Words {
     std::uint64_t odds = 0; // 0: too large to be exact
 };
 
+bool within_radius(const PolicyTally& policy, const DepthTally& d) {
+    return policy.promise == Promise::radius && d.depth > 2; // else rpro is PCT
+}
+
 Words words_for(const Report& report, const PolicyTally& policy, const DepthTally& d) {
     const Tally& t = report.tally;
     const std::uint64_t radius = report.options.parameters.value(Parameter::radius);
-    if (policy.promise == Promise::radius && d.depth > 2)
+    if (within_radius(policy, d))
         return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
                 "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
                 exact_rpro_odds(t.threads, t.steps, d.depth, radius)};
     return {fmt::format("a bug of depth <= {} at these points", d.depth), "1/(n*k^(d-1))",
             policy.policy == "ppct" ? "PPCT, Theorem 9" : "PCT, Theorem 9",
             exact_odds(t.threads, t.steps, d.depth)};
+}
+
+// `strictly`: what is left without the runs that departed.
+std::string interventions_text(const PolicyTally& policy, const std::string& strictly) {
+    if (policy.interventions == 0)
+        return {};
+    return fmt::format("{} in {} let a thread step back that made no progress. That departs from "
+                       "PCT:\nstrictly, {}\n",
+                       counted(policy.interventions, "intervention"),
+                       counted(policy.perturbed, "run"), strictly);
 }
 
 // About the runs of one depth. `who`: "" or " of pct".
@@ -204,13 +218,10 @@ std::string depth_statement(const Report& report, const PolicyTally& policy, con
     if (needed > d.counted && !report.replay)
         text += fmt::format("  (for at most {}: --runs {})\n", kWantedMiss,
                             (needed + uncounted) * report.tally.policies.size());
-    if (policy.interventions > 0)
-        text += fmt::format(
-            "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
-            "strictly, the statement counts only the others: missed with probability at most {}\n",
-            counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
-            at_most(d.miss_unperturbed));
-    return text;
+    return text + interventions_text(
+                      policy, "the statement counts only the others: missed with probability at "
+                              "most " +
+                                  at_most(d.miss_unperturbed));
 }
 
 // About all depths, if they were drawn: a line for each. `who` as above.
@@ -230,8 +241,8 @@ std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
         text +=
             fmt::format("  of depth {}{}{} with probability at least {}{}; missed with at most "
                         "{} ({} of {} count)\n",
-                        policy.promise == Promise::radius && d.depth > 2 ? "" : "<= ", d.depth,
-                        policy.promise == Promise::radius && d.depth > 2
+                        within_radius(policy, d) ? "" : "<= ", d.depth,
+                        within_radius(policy, d)
                             ? fmt::format(" within {} steps",
                                           report.options.parameters.value(Parameter::radius))
                             : "",
@@ -243,13 +254,8 @@ std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
     const Words words = words_for(report, policy, policy.depths.back());
     text += fmt::format("  {} ({}){}\n", words.formula, words.source,
                         policy.promise == Promise::radius ? "" : "; deeper runs count as well");
-    if (policy.interventions > 0)
-        text += fmt::format(
-            "{} in {} let a thread step back that made no progress. That departs from PCT:\n"
-            "strictly, only the others count: missed with at most {}\n",
-            counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
-            strictly);
-    return text;
+    return text +
+           interventions_text(policy, "only the others count: missed with at most " + strictly);
 }
 
 std::string orders_text(const Report& report, const PolicyTally& policy, const std::string& who) {

@@ -20,11 +20,6 @@ template <typename T> void count(T& t, const RunResult& run) {
     }
 }
 
-// Logarithm of the probability that `runs` runs miss what each finds with probability p.
-double log_miss(double p, std::uint64_t runs) {
-    return runs ? static_cast<double>(runs) * std::log1p(-p) : 0;
-}
-
 // `policy` knows its runs by depth; adds what follows from these.
 void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& parameters) {
     double all_deeper = 0;

@@ -174,6 +174,17 @@ std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
     return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
+std::vector<std::string_view> comma_separated(std::string_view list) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t comma = list.find(',');
+        parts.push_back(list.substr(0, comma));
+        if (comma == std::string_view::npos)
+            return parts;
+        list.remove_prefix(comma + 1);
+    }
+}
+
 std::string_view last_line(std::string_view text) {
     constexpr std::string_view kBlank = " \t\r\n";
     const std::size_t end = text.find_last_not_of(kBlank);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pctctl {
 
@@ -41,6 +42,9 @@ std::optional<std::uint64_t> parse_number(std::string_view text);
 std::optional<std::uint64_t> parse_number_or_hex(std::string_view text);
 // Seconds, fractional allowed, 0 .. 1e9; rounded to nanoseconds.
 std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text);
+
+// The parts between commas, at least one; they may be empty.
+std::vector<std::string_view> comma_separated(std::string_view list);
 
 // The last line that is not blank; empty when there is none.
 std::string_view last_line(std::string_view text);

@@ -9,6 +9,14 @@
 namespace pctctl {
 namespace {
 
+// What a campaign of such runs misses, and finds.
+double campaign_miss(double p, std::uint64_t runs) {
+    return std::exp(log_miss(p, runs));
+}
+double campaign_bound(double p, std::uint64_t runs) {
+    return -std::expm1(log_miss(p, runs));
+}
+
 TEST(RunBound, IsTheTheorems) {
     EXPECT_DOUBLE_EQ(run_bound(2, 100, 1), 0.5);      // d = 1: 1/n, whatever k
     EXPECT_DOUBLE_EQ(run_bound(3, 79, 2), 1.0 / 237); // 3 * 79
