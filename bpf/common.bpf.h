@@ -167,14 +167,28 @@ static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 sl
     return best;
 }
 
-/* The highest priority of a thread on another CPU. Parallel runs only. */
-static __always_inline __u64 best_place(const struct pct_run_state *st, __u32 cpu)
+/* Places of a parallel run, by CPU. */
+static __always_inline __u32 nr_places(void)
 {
-    __u32 nr = scx_bpf_nr_cpu_ids(), i;
+    __u32 nr = scx_bpf_nr_cpu_ids();
+
+    return nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS;
+}
+
+static __always_inline struct pct_place *place_of(struct pct_run_state *st, __u32 cpu)
+{
+    PCT_HIDE(cpu);
+    return &st->places[cpu & (PCT_MAX_CPUS - 1)];
+}
+
+/* The highest priority of a thread on another CPU. Parallel runs only. */
+static __always_inline __u64 best_place(struct pct_run_state *st, __u32 cpu)
+{
+    __u32 nr = nr_places(), i;
     __u64 best = 0;
 
-    bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
-        const struct pct_place *place = &st->places[i & (PCT_MAX_CPUS - 1)];
+    bpf_for(i, 0, nr) {
+        const struct pct_place *place = place_of(st, i);
 
         if (i != cpu && place->thread && place->priority > best)
             best = place->priority;
@@ -186,8 +200,8 @@ static __always_inline __u64 best_place(const struct pct_run_state *st, __u32 cp
  * Must the executing thread give way to another one? In a parallel run those above the low set need not,
  * and those in it do so for any higher one, as a thread of a serial run does.
  */
-static __always_inline bool outranked(const struct pct_run_config *cfg,
-                                      const struct pct_run_state *st, const struct pct_thread *t)
+static __always_inline bool outranked(const struct pct_run_config *cfg, struct pct_run_state *st,
+                                      const struct pct_thread *t)
 {
     if (!cfg->parallel)
         return rank_of(t) < best_other(st, t->slot);

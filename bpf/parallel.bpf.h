@@ -28,27 +28,24 @@ struct {
 } sleepers SEC(".maps");
 
 /*
- * Hooks of one run are never executed at the same time. Called with preemption disabled; nobody who holds
- * it waits for anything, and no interrupt asks for it. The loop's end is for the verifier.
+ * Hooks of one run are never executed at the same time. Called with interrupts disabled: they ask for run
+ * queues' locks, with which dispatch_parallel() waits here. Nobody who holds it waits for anything, but
+ * the holder's CPU may be a virtual one that stands still; the loops' ends, seconds away, are for the
+ * verifier.
  */
 static __always_inline void lock_hooks(struct pct_run_state *st)
 {
-    __u32 i;
+    __u32 i, j;
 
-    bpf_for(i, 0, 1 << 23)
-        if (!st->lock && !__sync_val_compare_and_swap(&st->lock, 0, 1))
-            break;
+    bpf_for(i, 0, 64)
+        bpf_for(j, 0, 1 << 23)
+            if (!st->lock && !__sync_val_compare_and_swap(&st->lock, 0, 1))
+                return;
 }
 
 static __always_inline void unlock_hooks(struct pct_run_state *st)
 {
     __sync_val_compare_and_swap(&st->lock, 1, 0);
-}
-
-static __always_inline struct pct_place *place_of(struct pct_run_state *st, __u32 cpu)
-{
-    PCT_HIDE(cpu);
-    return &st->places[cpu & (PCT_MAX_CPUS - 1)];
 }
 
 static __always_inline void leave_place(struct pct_run_state *st, struct pct_thread *t)
@@ -80,11 +77,11 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
                                       const struct pct_thread *t)
 {
     s32 idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-    __u32 nr = scx_bpf_nr_cpu_ids(), i;
+    __u32 nr = nr_places(), i;
 
     if (idle >= 0)
         scx_bpf_kick_cpu(idle, 0);
-    bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
+    bpf_for(i, 0, nr) {
         struct pct_place *place = place_of(st, i);
 
         if (place->thread && place->executing && place->priority <= st->policy.low &&
@@ -132,24 +129,20 @@ static __noinline int carry_out_bump(struct pct_run_config *cfg, struct pct_run_
     return 0;
 }
 
-/* May a waiting thread execute on that CPU? See cpu_for(). */
+/* May a waiting thread execute on that CPU? */
 static __always_inline bool may_use(struct task_struct *p, s32 cpu)
 {
-    __u32 pinned = p->migration_disabled;
-
-    if (pinned > 1 || (pinned == 1 && p != bpf_get_current_task_btf()))
-        return scx_bpf_task_cpu(p) == cpu;
-    return bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+    return is_pinned(p) ? scx_bpf_task_cpu(p) == cpu : bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
 /* Is a thread above this one of the low set enabled elsewhere, or does another one of that execute? */
 static __always_inline bool has_to_wait(struct pct_run_state *st, struct pct_thread *t, __u32 cpu)
 {
-    __u32 nr = scx_bpf_nr_cpu_ids(), i;
+    __u32 nr = nr_places(), i;
 
     if (best_held(st) > rank_of(t))
         return true;
-    bpf_for(i, 0, nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS) {
+    bpf_for(i, 0, nr) {
         struct pct_place *place = place_of(st, i);
 
         if (i != cpu && place->thread && place->thread != t->index + 1 &&

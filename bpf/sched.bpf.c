@@ -110,6 +110,14 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
 static __always_inline void end_hold(struct actor *a);
 static s32 cpu_for(struct task_struct *p, __u32 slot);
 
+/* It may not leave its CPU. In its own callbacks a thread's count has one of the BPF program's. */
+static __always_inline bool is_pinned(struct task_struct *p)
+{
+    __u32 disabled = p->migration_disabled;
+
+    return disabled > 1 || (disabled == 1 && p != bpf_get_current_task_btf());
+}
+
 #include "parallel.bpf.h"
 
 /* May it execute? */
@@ -375,8 +383,10 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     struct pct_run_state *st = a->st;
     struct pct_thread *t = a->t;
     struct pct_policy_view view = {};
+    unsigned long irqs;
     __u64 sleep_ns;
 
+    bpf_local_irq_save(&irqs);
     if (a->cfg->parallel)
         lock_hooks(st);
     st->steps++;
@@ -400,6 +410,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
         report(a, PCT_EVENT_STEP, kind, 0, site);
     if (a->cfg->parallel)
         unlock_hooks(st);
+    bpf_local_irq_restore(&irqs);
 }
 
 /*
@@ -744,9 +755,8 @@ static __always_inline bool kernel_wait(struct actor *a)
 static s32 cpu_for(struct task_struct *p, __u32 slot)
 {
     struct pct_run_config *cfg = config_of(slot);
-    __u32 pinned = p->migration_disabled;
 
-    if (pinned > 1 || (pinned == 1 && p != bpf_get_current_task_btf()))
+    if (is_pinned(p))
         return scx_bpf_task_cpu(p);
     if (cfg && bpf_cpumask_test_cpu(cfg->home_cpu, p->cpus_ptr))
         return cfg->home_cpu;
@@ -876,15 +886,14 @@ static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_
 {
     __u64 queue = queue_of(slot);
     struct task_struct *p;
-    bool pending = false;
     __u32 reaction;
 
     if (!cfg || !st)
         return 0;
     reaction = st->reaction;
     st->reaction = PCT_REACT_NONE;
-    if (leaving)
-        pending = waits_at_step(leaving);
+    if (leaving && !waits_at_step(leaving))
+        leaving = NULL;
     bpf_for_each(scx_dsq, p, queue, 0) {
         struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 before;
@@ -892,9 +901,9 @@ static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_
         if (!t || !waits_at_step(t))
             continue;
         before = t->pol.priority;
-        if (pending && leaving && leaving->pol.priority > before) { /* from the highest to the lowest */
+        if (leaving && leaving->pol.priority > before) { /* from the highest to the lowest */
             disturbed(cfg, st, leaving, reaction);
-            pending = false;
+            leaving = NULL;
         }
         disturbed(cfg, st, t, reaction);
         if (t->pol.priority == before)
@@ -902,7 +911,7 @@ static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_
         scx_bpf_dsq_move_set_vtime(THIS_ITERATOR, PCT_PRIO_MAX - rank_of(t));
         scx_bpf_dsq_move_vtime(THIS_ITERATOR, p, queue, 0);
     }
-    if (pending && leaving)
+    if (leaving)
         disturbed(cfg, st, leaving, reaction);
     return 0;
 }
@@ -970,16 +979,13 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
 
     if (!cfg || !st || !cfg->id || !prev_thread != !prev)
         return false;
-    if (cfg->parallel) {
-        if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
-            return true;
-        return dispatch_parallel(cpu, slot, prev);
-    }
     expected = prev_thread ? PCT_OWNER(prev_thread->index, cpu) : 0;
-    if (st->owner != expected)
+    if (!cfg->parallel && st->owner != expected)
         return false;
     if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
         return true;
+    if (cfg->parallel)
+        return dispatch_parallel(cpu, slot, prev);
 
     if (cfg->stepwise && st->reaction)
         carry_out_reaction(cfg, st, slot, prev_thread);
@@ -1196,6 +1202,7 @@ OPS(init_task)
 s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
     struct actor parent, a = {.p = p};
+    unsigned long irqs;
 
     if (!args->fork || !actor_of(bpf_get_current_task_btf(), &parent))
         return 0;
@@ -1207,15 +1214,11 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     a.t->pol.priority = parent.t->pol.priority;
     a.t->loader_start = parent.t->loader_start;
     a.t->loader_end = parent.t->loader_end;
-    if (a.cfg->parallel) {
-        bpf_preempt_disable();
-        lock_hooks(a.st);
-        policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
-        unlock_hooks(a.st);
-        bpf_preempt_enable();
-    } else {
-        policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
-    }
+    bpf_local_irq_save(&irqs);
+    lock_hooks(a.st);
+    policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    unlock_hooks(a.st);
+    bpf_local_irq_restore(&irqs);
     report(&a, PCT_EVENT_THREAD, 0, 0, 0);
     return 0;
 }

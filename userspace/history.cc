@@ -91,11 +91,18 @@ private:
     void on_event(History::Moment& moment) {
         const pct_event& event = *moment.event;
         moment.turn = turn_of_[event.thread];
-        if (event.type == PCT_EVENT_THREAD && event.thread != 0)
+        if (event.type == PCT_EVENT_THREAD && event.thread != 0) {
             unborn_[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
+            const std::size_t turn =
+                event.parent < turn_of_.size() ? turn_of_[event.parent] : History::none;
+            history_.threads[event.thread].not_before_ns =
+                turn == History::none ? event.time_ns : history_.turns[turn].last_sign_ns;
+        }
         // It may have arrived in the turn before, but it is in this one that it acts.
-        if (event.type == PCT_EVENT_STEP && moment.turn != History::none)
+        if (event.type == PCT_EVENT_STEP && moment.turn != History::none) {
             history_.turns[moment.turn].user_code = true;
+            history_.turns[moment.turn].last_sign_ns = event.time_ns;
+        }
     }
 
     void on_record(History::Moment& moment) {
@@ -109,12 +116,15 @@ private:
         moment.thread = life.thread;
         if (record.type == PCT_WITNESS_IN) {
             begin_turn(life);
+            history_.turns[life.turn].last_sign_ns = record.time_ns;
             life.user_state = record.user_state;
         }
         moment.turn = life.turn;
         if (record.type == PCT_WITNESS_OUT) {
             if (life.turn != History::none && life.user_state != record.user_state)
                 history_.turns[life.turn].user_code = true;
+            if (life.turn != History::none)
+                history_.turns[life.turn].slept = !record.ready;
             end_turn(life);
             if (record.exiting && !record.ready)
                 lives_.erase(known);

@@ -20,15 +20,18 @@ struct History {
     struct Thread {
         const pct_event* created = nullptr; // absent: the log does not know it
         std::uint32_t pid = 0;
-        std::size_t creator = none; // index in `threads`, from the witness
-        bool controlled = true;     // created within sched_ext, from the witness
-        bool starts_on_cpu = false; // it was on a CPU already when its records begin
+        std::size_t creator = none;      // index in `threads`, from the witness
+        bool controlled = true;          // created within sched_ext, from the witness
+        bool starts_on_cpu = false;      // it was on a CPU already when its records begin
+        std::uint64_t not_before_ns = 0; // its creator's last sign before the log tells of it
     };
 
     // A thread's time on a CPU without interruption.
     struct Turn {
         std::size_t thread = none;
         bool user_code = false; // some was executed for sure; false: none, or it left no trace
+        bool slept = false;     // it ends with the thread asleep, at some time after
+        std::uint64_t last_sign_ns = 0; // its beginning or its last step
     };
 
     // A log event or a witness record.

@@ -77,7 +77,7 @@ std::optional<std::string> missing_function() {
         return std::nullopt; // loading will tell
     std::optional<std::string> missing;
     for (const char* name : {"scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move", "scx_bpf_dsq_peek",
-                             "bpf_preempt_disable"})
+                             "bpf_preempt_disable", "bpf_local_irq_save"})
         if (btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC) < 0)
             missing = name;
     btf__free(kernel);

@@ -82,6 +82,7 @@ struct ThreadState {
     std::uint64_t initial_priority = 0;
     std::uint64_t priority = 0;
     std::optional<std::uint32_t> cpu; // where it is
+    std::size_t turn = kNone;         // and since when
     bool ready = false;
     bool exiting = false;
     bool reported = false;
@@ -98,8 +99,7 @@ public:
         : config_(
               policy_config(*find_policy(input.policy), input.seed, input.depth, input.parameters)),
           parallel_(is_parallel(config_)),
-          unranked_(is_stepwise(config_) ||
-                    pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
+          unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
           history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {
@@ -109,6 +109,7 @@ public:
             return std::move(report_);
         check_threads();
         for (const History::Moment& moment : history_.moments) {
+            lower_low_set(moment.time_ns);
             if (moment.event)
                 on_event(moment);
             else
@@ -175,6 +176,9 @@ private:
                                 thread_name(i), event.identity, event.priority, state.identity,
                                 state.priority));
         }
+        std::ranges::copy_if(history_.threads, std::back_inserter(unseen_),
+                             [](const History::Thread& thread) { return thread.created; });
+        std::ranges::sort(unseen_, std::greater{}, &History::Thread::not_before_ns);
         if (history_.threads[0].starts_on_cpu) {
             set_ready(0, 0, 0);
             running_.push_back(0);
@@ -231,12 +235,28 @@ private:
         state.last_turn = moment.turn;
     }
 
+    // A new thread counts from when it may have been created: the scheduler knows of it before the
+    // log.
+    void lower_low_set(std::uint64_t time_ns) {
+        for (; !unseen_.empty() && unseen_.back().not_before_ns < time_ns; unseen_.pop_back())
+            low_ = std::min<std::uint64_t>(low_, unseen_.back().created->priority);
+    }
+
+    // In a parallel run others go on as soon as a thread sleeps for the kernel, before it has left
+    // its CPU, which is all that the witness sees of it.
+    bool may_sleep(const ThreadState& state, std::uint64_t time_ns) const {
+        if (!parallel_ || state.turn == kNone)
+            return false;
+        const History::Turn& turn = history_.turns[state.turn];
+        return turn.slept && turn.last_sign_ns < time_ns;
+    }
+
     bool went_on(std::size_t thread, std::uint64_t time_ns, std::string_view how) {
         const Comparison& last = states_[thread].last;
         if (unranked_ || (parallel_ && last.priority > low_))
             return false;
         const std::size_t other = ready_above(last.priority, thread, [&](const ThreadState& state) {
-            return state.ready_since_ns < last.time_ns;
+            return state.ready_since_ns < last.time_ns && !may_sleep(state, time_ns);
         });
         if (other == kNone)
             return false;
@@ -252,9 +272,6 @@ private:
 
     void on_event(const History::Moment& moment) {
         switch (moment.event->type) {
-        case PCT_EVENT_THREAD:
-            low_ = std::min<std::uint64_t>(low_, moment.event->priority);
-            break;
         case PCT_EVENT_STEP:
             on_step(moment);
             break;
@@ -360,6 +377,7 @@ private:
         const std::size_t thread = moment.thread;
         ThreadState& state = states_[thread];
         state.cpu = moment.record->cpu;
+        state.turn = moment.turn;
         set_ready(thread, 0, 0); // only the first thread may have got ready unseen
         if (!user_code(moment.turn) || moment.record->exiting)
             return;
@@ -402,6 +420,7 @@ private:
         const std::size_t thread = moment.thread;
         ThreadState& state = states_[thread];
         state.cpu.reset();
+        state.turn = kNone;
         const bool executed = std::erase(running_, thread) > 0;
         // To sleep or end in the kernel is no passing through either.
         if (executed || !moment.record->ready) {
@@ -437,7 +456,8 @@ private:
     std::uint32_t decided_on_ = 0;       // and the CPU it is from
     std::uint64_t last_step_ = 0;
     std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
-    std::uint64_t low_ = PCT_PRIO_MAX; // upper end of the low set, which is that of ppct.h
+    std::vector<History::Thread> unseen_; // not in low_ yet, the first one last
+    std::uint64_t low_ = PCT_PRIO_MAX;    // upper end of the low set, which is that of ppct.h
 };
 
 } // namespace

@@ -38,6 +38,10 @@ public:
     }
 
     RunSeed& seed() { return seed_; }
+    Story& under(const char* policy) {
+        policy_ = policy;
+        return *this;
+    }
     std::vector<pct_event>& log() { return log_; }
     std::vector<pct_witness_record>& records() { return records_; }
 
@@ -99,7 +103,8 @@ public:
     }
 
     StrictnessReport check() const {
-        return check_strictness({.seed = seed_, .depth = depth_, .log = log_, .records = records_});
+        return check_strictness(
+            {.seed = seed_, .depth = depth_, .policy = policy_, .log = log_, .records = records_});
     }
 
     pct_event& event(std::uint32_t thread, std::uint32_t type) {
@@ -148,6 +153,7 @@ private:
         return *this;
     }
 
+    const char* policy_ = "pct";
     RunSeed seed_;
     unsigned depth_;
     std::uint64_t now_ = 1'000'000'000;
@@ -332,6 +338,37 @@ TEST(Strictness, ExitingThreadMayStillBeOnItsCpu) {
     Story story({2, 1});
     story.in(0).run(0).create(1).step(0).record(0, PCT_WITNESS_EXIT).in(1, 1).run(1).exit(0);
     story.step(1).exit(1);
+    expect_none(story);
+}
+
+TEST(Strictness, ThreadsAboveTheLowSetExecuteTogether) {
+    Story story({2, 3, 1});
+    story.under("ppct").in(0).run(0).create(1).create(2).step(0).in(1, 1).run(1).step(1);
+    story.step(0).step(1).sleep(1).sleep(0).in(2, 1).step(2).step(2).exit(2);
+    expect_none(story);
+}
+
+TEST(Strictness, LowSetDoesNotExecuteBesideOthers) {
+    Story story({2, 1});
+    story.under("ppct").in(0).run(0).create(1).step(0).in(1, 1).step(1).step(1).out(0);
+    expect_one(story, "thread 1 (pid 101) made step 3 though thread 0");
+}
+
+TEST(Strictness, LowSetExecutesAsSoonAsTheOthersSleep) {
+    // The record that thread 0 has left its CPU comes late.
+    Story story({2, 1});
+    story.under("ppct").in(0).run(0).create(1).step(0).in(1, 1).step(1).step(1).sleep(0);
+    expect_none(story);
+    Story earlier({2, 1});
+    earlier.under("ppct").in(0).run(0).create(1).step(0).in(1, 1).step(1).step(1).step(0).sleep(0);
+    expect_one(earlier, "thread 1 (pid 101) made step 3 though thread 0");
+}
+
+TEST(Strictness, LowSetChangesBeforeTheLogTellsOfANewThread) {
+    // Thread 1 is the lowest until thread 2 appears, which thread 0 begins to create in its last
+    // turn.
+    Story story({3, 2, 1});
+    story.under("ppct").in(0).run(0).create(1).step(0).in(1, 1).step(1).step(1).create(2).out(0);
     expect_none(story);
 }
 

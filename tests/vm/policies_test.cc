@@ -74,8 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Free, Parallel, testing::Values("none", "random-sleep")
                              return name;
                          });
 
-// The seeds' permutations decide which of two threads goes first, whatever executes beside them: PPCT
-// finds in the same runs what PCT finds.
+// The seeds' permutations decide which of two threads goes first, whatever executes beside them:
+// PPCT finds in the same runs what PCT finds.
 TEST(Ppct, FindsWhatPctFinds) {
     const auto failing = [](const char* policy) {
         const Call call = pctctl({"--policy", policy, "--verify", "--seed", "9", "--runs", "60",
@@ -93,6 +93,18 @@ TEST(Ppct, FindsWhatPctFinds) {
     const std::vector<std::string> with_pct = failing("pct");
     EXPECT_GT(with_pct.size(), 0U);
     EXPECT_EQ(with_pct, failing("ppct"));
+}
+
+// Four runs on two CPUs: threads lose their CPUs all the time, and hooks wait for each other.
+TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
+    const Call call =
+        pctctl({"--policy", "ppct", "--verify", "--seed", "23", "--runs", "300", "--keep-going",
+                "--depth", "3", "--jobs", "4", "--timeout", "30", "--", built("zoo/healthy_sync")},
+               std::chrono::seconds(600));
+    ASSERT_TRUE(call.reported) << call;
+    EXPECT_EQ(0, call.status) << call;
+    EXPECT_EQ(300U, call.summary.runs_done) << call;
+    EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
 }
 
 struct Figure {
