@@ -23,6 +23,8 @@
  */
 #include "common.bpf.h"
 
+#include <bpf/bpf_endian.h>
+
 char LICENSE[] SEC("license") = "GPL";
 
 #define SLICE_NS (10 * 1000 * 1000ULL)
@@ -35,6 +37,12 @@ char LICENSE[] SEC("license") = "GPL";
 #define TASK_FREEZABLE 0x2000
 #define PF_EXITING 0x4
 #define CLOCK_MONOTONIC 1
+#define VM_MAYSHARE 0x80
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
 #define SIGNAL_GROUP_EXIT 0x4
 #define TS_COMPAT 0x2
 #define AT_BASE 7
@@ -443,25 +451,80 @@ static __always_inline __u32 pending_flags(__u32 traits)
            (traits & PCT_POINT_ACQUIRES ? PCT_PENDING_ACQUIRES : 0);
 }
 
-/*
- * An address, the same one for all threads of a process. Where memory is shared with other processes,
- * which would need a look into the address space, two names of one object do not meet yet.
- */
-static __always_inline __u64 memory_object(struct task_struct *p, __u64 address)
+struct shared_word {
+    __u64 address;
+    __u64 object;
+};
+
+/* A word of a shared mapping is known by the file and where it is there, as the kernel's futexes are. */
+static long find_in_file(struct task_struct *p, struct vm_area_struct *vma, struct shared_word *word)
 {
-    return pct_mix((__u64)BPF_CORE_READ(p, mm) ^ pct_mix(address)) | 1;
+    struct inode *inode;
+
+    if (!(vma->vm_flags & VM_MAYSHARE) || !vma->vm_file)
+        return 0;
+    inode = BPF_CORE_READ(vma, vm_file, f_inode);
+    word->object = pct_mix((__u64)inode ^ pct_mix((vma->vm_pgoff << 12) + word->address - vma->vm_start));
+    return 0;
 }
 
-/* The inode behind a descriptor: file, device, or pipe; of a pair of sockets each end is its own. */
+/*
+ * An address of the current thread's, the same one for all threads of the process; in shared memory, for
+ * all processes. The search fails when another thread has been stopped while it changed the mappings,
+ * which only happens where an interrupt has decided.
+ */
+static __always_inline __u64 memory_object(struct actor *a, __u64 address)
+{
+    struct shared_word word = {.address = address};
+    struct task_struct *p = a->p;
+
+    if (!a->cfg->stepwise)
+        return 0; /* nobody asks */
+    bpf_find_vma(bpf_get_current_task_btf(), address, find_in_file, &word, 0);
+    if (!word.object)
+        word.object = pct_mix((__u64)BPF_CORE_READ(p, mm) ^ pct_mix(address));
+    return word.object | 1;
+}
+
+static __always_inline __u64 end_of_connection(__u32 address, __u16 port)
+{
+    return pct_mix((__u64)address << 16 | port);
+}
+
+/* A connection is one object, whichever end of it is used. IPv6 has a stand-in for each address here. */
+static __always_inline __u64 socket_object(struct file *file)
+{
+    struct socket *socket = BPF_CORE_READ(file, private_data);
+    struct sock *sk = BPF_CORE_READ(socket, sk), *peer;
+    __u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+
+    if (family == AF_UNIX) {
+        peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+        return (__u64)(peer > sk ? peer : sk);
+    }
+    if ((family == AF_INET || family == AF_INET6) && BPF_CORE_READ(sk, __sk_common.skc_dport))
+        return end_of_connection(BPF_CORE_READ(sk, __sk_common.skc_daddr),
+                                 bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport))) ^
+               end_of_connection(BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr),
+                                 BPF_CORE_READ(sk, __sk_common.skc_num));
+    return (__u64)sk;
+}
+
+/* What is behind a descriptor: the inode of a file, device or pipe, or a connection. */
 static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
 {
     struct fdtable *table = BPF_CORE_READ(p, files, fdt);
     struct file **slots = BPF_CORE_READ(table, fd);
     struct file *file = NULL;
+    struct inode *inode;
 
     if (fd < BPF_CORE_READ(table, max_fds))
         bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]);
-    return file ? pct_mix((__u64)BPF_CORE_READ(file, f_inode)) | 1 : 0;
+    if (!file)
+        return 0;
+    inode = BPF_CORE_READ(file, f_inode);
+    return pct_mix((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK ? socket_object(file)
+                                                                        : (__u64)inode) | 1;
 }
 
 static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
@@ -472,7 +535,7 @@ static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_
     if (traits & PCT_POINT_NAMES)
         return PCT_OBJECT_NAMES;
     if (call->id == NR_FUTEX)
-        return memory_object(a->p, call->args[0]);
+        return memory_object(a, call->args[0]);
     return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
 }
 
@@ -525,7 +588,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
     if (!(a.cfg->points & PCT_POINTS_PTHREAD))
         return;
     step(&a, PCT_KIND_LIBC + point,
-         traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a.p, PT_REGS_PARM1(regs)),
+         traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(&a, PT_REGS_PARM1(regs)),
          pending_flags(traits), ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
@@ -597,6 +660,8 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
     regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
+    if (a.cfg->stepwise && a.t->selected && !inside_operation(a.t, PT_REGS_SP_CORE(regs)))
+        executed(&a); /* if it blocks from here on, it is between two steps */
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
     if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, call, regs)) {
         step(&a, nr, syscall_object(&a, call, traits), pending_flags(traits),

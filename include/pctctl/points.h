@@ -113,9 +113,9 @@
     X(recvmmsg, PCT_POINT_POLLS | PCT_POINT_FILE)                                                  \
     X(accept, PCT_POINT_POLLS | PCT_POINT_FILE)                                                    \
     X(accept4, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
-    X(connect, PCT_POINT_POLLS | PCT_POINT_FILE)                                                   \
-    X(bind, PCT_POINT_FILE)                                                                        \
-    X(listen, PCT_POINT_FILE)                                                                      \
+    X(connect, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                  \
+    X(bind, PCT_POINT_NAMES)                                                                       \
+    X(listen, PCT_POINT_NAMES)                                                                     \
     X(shutdown, PCT_POINT_FILE)                                                                    \
     X(close, PCT_POINT_FILE)                                                                       \
     X(open, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                     \

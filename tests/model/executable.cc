@@ -260,7 +260,6 @@ Performance perform(const Executable& executable, const pct_policy_config& confi
     const std::vector<std::uint64_t> identities = executable.identities();
     Mechanism mechanism(program, Waiting::kQueues);
     mechanism.set_identities(identities);
-    mechanism.set_own_objects(executable.processes);
     mechanism.set_marks(true);
     mechanism.run(config);
 

@@ -104,7 +104,7 @@ void Mechanism::arrive(Thread t) {
     finish_step(t);
     const Event& event = state_.next(t);
     thread.policy.event = {
-        .object = event.object && own_objects_ ? event.object + (t + 1ULL) * 0x10000 : event.object,
+        .object = event.object,
         .kind = static_cast<__u32>(event.op),
         .flags = (event.read_only ? PCT_PENDING_READ_ONLY : 0) |
                  (event.acquires || event.op == Op::kLock ? PCT_PENDING_ACQUIRES : 0),

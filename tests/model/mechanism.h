@@ -52,9 +52,6 @@ public:
     void set_identities(std::vector<std::uint64_t> identities) {
         identities_ = std::move(identities);
     }
-    // The policy takes objects of different threads for different ones: they are processes, and the
-    // kernel does not recognize shared memory.
-    void set_own_objects(bool own) { own_objects_ = own; }
     void set_marks(bool wanted) { wants_marks_ = wanted; }
     void set_choice(Choice choice) { choice_ = std::move(choice); }
     void set_max_steps(std::size_t steps) { max_steps_ = steps; }
@@ -108,7 +105,6 @@ private:
     std::vector<std::uint64_t> identities_;
     std::vector<Mark> marks_;
     bool wants_marks_ = false;
-    bool own_objects_ = false;
     WaitQueues queues_;
     std::vector<Thread> candidates_;
     Choice choice_;

@@ -144,5 +144,29 @@ INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
                              return name;
                          });
 
+// POS draws a new priority for a waiting event when another one has used its object. So a single
+// use, against seven by another process, comes last in 1 of 2^7 runs; were they two objects, in 1
+// of 8.
+class CommonObject : public testing::TestWithParam<const char*> {};
+
+TEST_P(CommonObject, IsOneForTwoProcesses) {
+    const bool apart = GetParam() == std::string_view("apart");
+    const Call call = pctctl({"--policy", "pos", "--seed", "7", "--runs", "120", "--keep-going",
+                              "--jobs", "4", "--", built("programs/common_object"), GetParam()},
+                             std::chrono::seconds(240));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(120U, call.summary.runs_done) << call;
+    for (const RunResult& run : call.summary.results)
+        ASSERT_TRUE(run.outcome == "pass" || run.exit_code == 1) << call;
+    const Interval interval = clopper_pearson(call.summary.failures, 120, 0.999);
+    std::cout << GetParam() << ": last in " << call.summary.failures << " of 120 runs\n";
+    const double expected = apart ? 1.0 / 8 : 1.0 / 128;
+    const double otherwise = apart ? 1.0 / 128 : 1.0 / 8;
+    EXPECT_TRUE(interval.low <= expected && expected <= interval.high);
+    EXPECT_FALSE(interval.low <= otherwise && otherwise <= interval.high);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pos, CommonObject, testing::Values("unix", "tcp", "memory", "apart"));
+
 } // namespace
 } // namespace vmtest
