@@ -23,6 +23,10 @@ constexpr std::array<ParameterInfo, kParameters> kAll = {{
      "pos: on: two events that only read do not race,\noff: they do (on)"},
     {Parameter::preemptions, PCT_POLICY_PREEMPT_BOUND, "--preemptions", "preemptions", false, 0,
      PCT_MAX_DEPTH, "depth - 1", "preempt-bound: preemptions in a run (depth - 1)"},
+    {Parameter::sleep_one_in, PCT_POLICY_RANDOM_SLEEP, "--sleep-one-in", "sleep_one_in", false, 1,
+     kLongest, "50", "random-sleep: a thread sleeps before one in N steps\n(50)"},
+    {Parameter::sleep_us, PCT_POLICY_RANDOM_SLEEP, "--sleep-us", "sleep_us", false, 1, 1'000'000,
+     "1000", "random-sleep: for how long, in microseconds (1000)"},
 }};
 
 std::uint64_t in_range(const ParameterInfo& parameter, std::uint64_t value) {

@@ -18,8 +18,8 @@
 
 namespace pctctl {
 
-enum class Parameter { stride_max, radius, pos_readonly, preemptions };
-inline constexpr std::size_t kParameters = 4;
+enum class Parameter { stride_max, radius, pos_readonly, preemptions, sleep_one_in, sleep_us };
+inline constexpr std::size_t kParameters = 6;
 
 struct ParameterInfo {
     Parameter id;

@@ -14,8 +14,6 @@ namespace {
 
 // See the policies' pages in docs/policies/.
 constexpr unsigned kYieldsPerReset = 1000;
-constexpr unsigned kSleepOneIn = 50;
-constexpr std::uint64_t kSleepNs = 1'000'000;
 
 constexpr PolicyInfo all[] = {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
@@ -105,8 +103,8 @@ pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, u
         config.options = PCT_OPTION_READ_ONLY;
     config.stride_max = static_cast<__u32>(parameters.value(Parameter::stride_max));
     config.yields_per_reset = kYieldsPerReset;
-    config.sleep_one_in = kSleepOneIn;
-    config.sleep_ns = kSleepNs;
+    config.sleep_one_in = static_cast<__u32>(parameters.value(Parameter::sleep_one_in));
+    config.sleep_ns = parameters.value(Parameter::sleep_us) * 1000;
     const auto radius = static_cast<__u32>(parameters.value(Parameter::radius));
     std::uint64_t points = depth - 1;
     if (policy.id == PCT_POLICY_PREEMPT_BOUND)

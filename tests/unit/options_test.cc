@@ -342,12 +342,16 @@ TEST(Doctor, TakesNoProgram) {
 
 TEST(Help, NamesEveryOptionTheExitStatusesAndAnExample) {
     const std::string help = printed({"--help"});
-    for (const char* part :
-         {"--cgroup",     "--depth",   "--policy",       "--runs",        "--keep-going", "--seed",
-          "--jobs",       "--timeout", "--spin-limit",   "--points",      "--verify",     "--vm",
-          "--out",        "--json",    "--user",         "--pids-limit",  "-v",           "-q",
-          "--stride-max", "--radius",  "--pos-readonly", "--preemptions", "--version",    "--help",
-          "replay",       "doctor",    "Example",        "Exit status"})
+    for (const char* part : {"--cgroup",       "--depth",      "--policy",
+                             "--runs",         "--keep-going", "--seed",
+                             "--jobs",         "--timeout",    "--spin-limit",
+                             "--points",       "--verify",     "--vm",
+                             "--out",          "--json",       "--user",
+                             "--pids-limit",   "-v",           "-q",
+                             "--stride-max",   "--radius",     "--pos-readonly",
+                             "--preemptions",  "--version",    "--help",
+                             "--sleep-one-in", "--sleep-us",   "replay",
+                             "doctor",         "Example",      "Exit status"})
         EXPECT_TRUE(contains(help, part)) << part;
     EXPECT_FALSE(contains(help, "--inside-vm"));
     EXPECT_EQ(help, printed({"-h"}));

@@ -72,6 +72,8 @@ TEST(Parameters, WhatIsWrittenIsReadAgain) {
     set.set(Parameter::radius, 8);
     set.set(Parameter::pos_readonly, 0);
     set.set(Parameter::preemptions, 0);
+    set.set(Parameter::sleep_one_in, 30);
+    set.set(Parameter::sleep_us, 7);
     for (const ParameterInfo& parameter : all_parameters()) {
         const PolicyParameters read =
             parameters_from(parameters_json(set, std::array{parameter.policy}), parameter.policy);

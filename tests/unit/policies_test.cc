@@ -51,6 +51,13 @@ TEST(PolicyConfig, ReadOnlyEventsRaceOnlyIfAskedFor) {
                 PCT_OPTION_READ_ONLY);
 }
 
+TEST(PolicyConfig, TakesOddsAndLengthOfSleeps) {
+    EXPECT_EQ(config("random-sleep", 2, {}).sleep_one_in, 50U);
+    EXPECT_EQ(config("random-sleep", 2, {}).sleep_ns, 1'000'000U);
+    EXPECT_EQ(config("random-sleep", 2, with(Parameter::sleep_one_in, 30)).sleep_one_in, 30U);
+    EXPECT_EQ(config("random-sleep", 2, with(Parameter::sleep_us, 20)).sleep_ns, 20'000U);
+}
+
 TEST(PolicyConfig, TakesTheNumberOfPreemptions) {
     EXPECT_EQ(config("preempt-bound", 3, {}).nr_change_points, 2U);
     for (const unsigned n : {0U, 1U, 64U}) {
@@ -125,6 +132,7 @@ TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {
     has("parameters: --stride-max N (20)\n");
     has("parameters: --pos-readonly on|off (on)\n");
     has("parameters: --depth D|auto (auto), --preemptions N (depth - 1)\n");
+    has("parameters: --sleep-one-in N (50), --sleep-us N (1000)\n");
     has("parameters: none\n");
     // Of each policy these three lines.
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
