@@ -2,13 +2,13 @@
 // Which policy finds which of the zoo's bugs, how soon and how often; see docs/benchmarks.md. To be
 // run in the virtual machine, where it calls pctctl as a user would.
 //
-//   zoo [RUNS [PROGRAM]]    runs of each policy and program (default 50); all programs, or one
+//   zoo [RUNS [PROGRAM]]    runs of each policy and program (default 30); all programs, or one
 //
 // Exit status: 3 when some of it could not be measured.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,48 +22,60 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* TIMEOUT = "10"; // seconds of a run; they take some hundredths of one
 
-// What a campaign that goes on after failures has found.
+// What the runs of one policy have found.
 struct Found {
     std::uint64_t runs = 0;
     std::uint64_t failures = 0; // with the bug's own outcome
-    std::uint64_t first = 0;
-    std::uint64_t steps = 0; // k
+    std::uint64_t others = 0;   // with another one
+    std::uint64_t first = 0;    // among the policy's runs, from 1
 };
 
-// Tells about its progress; nothing when it went wrong.
-std::optional<Found> campaign(const Animal& program, const std::string& policy, unsigned depth,
-                              unsigned runs) {
+struct Campaign {
+    std::map<std::string, Found> policies;
+    std::uint64_t steps = 0; // k
+    bool complete = false;
+};
+
+// That many runs of each of these policies, in turns, whatever they find. Tells how it went.
+Campaign campaign(const Animal& program, const std::vector<std::string>& policies, unsigned depth,
+                  unsigned runs) {
+    std::string list;
+    for (const std::string& policy : policies)
+        list += (list.empty() ? "" : ",") + policy;
+    const std::size_t all = runs * policies.size();
     const auto start = Clock::now();
     const vmtest::Call call =
-        vmtest::pctctl({"--policy", policy, "--seed", "41", "--runs", std::to_string(runs),
+        vmtest::pctctl({"--policy", list, "--seed", "41", "--runs", std::to_string(all),
                         "--keep-going", "--timeout", TIMEOUT, "--depth", std::to_string(depth),
                         "--points", program.points, "--", program.path()},
-                       std::chrono::seconds(120 + runs));
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    std::fprintf(stderr, "%s, %s: ", program.name.c_str(), policy.c_str());
-    if (!call.reported || call.summary.runs_done != runs) {
-        std::fprintf(stderr, "NOT MEASURED: status %d, %s%s\n", call.status,
-                     call.json_defect.c_str(), call.err.c_str());
-        return {};
-    }
-    Found found = {runs, 0, 0, call.summary.steps};
-    std::uint64_t others = 0;
+                       std::chrono::seconds(120 + 2 * all));
+    Campaign result;
+    result.complete = call.reported && call.summary.runs_done == all;
+    result.steps = call.summary.steps;
     for (const vmtest::RunResult& run : call.summary.results) {
+        Found& found = result.policies[run.policy];
+        ++found.runs;
         if (run.outcome == "pass")
             continue;
         if (run.outcome != program.outcome || (run.outcome == "exit" && run.exit_code != 1)) {
-            ++others;
+            ++found.others;
             continue;
         }
         ++found.failures;
         if (!found.first)
-            found.first = run.number;
+            found.first = found.runs;
     }
-    std::fprintf(stderr, "%lu of %u runs, first %lu; %.1f s\n", found.failures, runs, found.first,
-                 seconds);
-    if (others)
-        std::fprintf(stderr, "  and %lu that ended with something else, not counted\n", others);
-    return found;
+    std::fprintf(stderr, "%s, %s: %lu of %zu runs failed; %.1f s\n", program.name.c_str(),
+                 policies.size() > 1 ? "all" : list.c_str(), call.summary.failures, all,
+                 std::chrono::duration<double>(Clock::now() - start).count());
+    if (!result.complete)
+        std::fprintf(stderr, "  NOT COMPLETE, %lu runs: status %d, %s%s\n", call.summary.runs_done,
+                     call.status, call.json_defect.c_str(), call.err.c_str());
+    for (const auto& [policy, found] : result.policies)
+        if (found.others)
+            std::fprintf(stderr, "  %s: %lu runs that failed otherwise, not counted\n",
+                         policy.c_str(), found.others);
+    return result;
 }
 
 std::string text(const vmtest::Interval& interval) {
@@ -72,35 +84,31 @@ std::string text(const vmtest::Interval& interval) {
     return buffer;
 }
 
-// One column of the table.
-struct Column {
-    std::string policy;
-    std::vector<std::optional<Found>> cells; // one for each program
-};
-
-void print_summary(const std::vector<Column>& columns, unsigned runs) {
-    std::printf("\n| policy | programs | bugs found | runs that failed | of all, 95 %% interval | "
-                "median of first runs |\n|---|---|---|---|---|---|\n");
-    for (const auto& [policy, cells] : columns) {
-        std::uint64_t measured = 0, bugs = 0, failures = 0, all = 0;
+void print_summary(const std::vector<std::string>& policies, const std::vector<Campaign>& all,
+                   unsigned runs) {
+    std::printf(
+        "\n| policy | bugs found | runs that failed | 95 %% interval | median of first runs "
+        "|\n|---|---|---|---|---|\n");
+    for (const std::string& policy : policies) {
+        std::uint64_t bugs = 0, failures = 0, total = 0;
         std::vector<std::uint64_t> first;
-        for (const auto& cell : cells) {
-            if (!cell)
+        for (const Campaign& one : all) {
+            const auto found = one.policies.find(policy);
+            if (found == one.policies.end())
                 continue;
-            ++measured;
-            bugs += cell->failures > 0;
-            failures += cell->failures;
-            all += cell->runs;
-            first.push_back(cell->first ? cell->first : runs + 1);
+            bugs += found->second.failures > 0;
+            failures += found->second.failures;
+            total += found->second.runs;
+            first.push_back(found->second.first ? found->second.first : runs + 1);
         }
         if (first.empty())
             continue;
         std::sort(first.begin(), first.end());
         const std::uint64_t middle = first[first.size() / 2];
-        std::printf("| %s | %lu | %lu | %lu of %lu | %s | %s |\n", policy.c_str(), measured, bugs,
-                    failures, all, text(vmtest::clopper_pearson(failures, all, 0.95)).c_str(),
-                    middle > runs ? ("> " + std::to_string(runs)).c_str()
-                                  : std::to_string(middle).c_str());
+        std::printf("| %s | %lu of %zu | %lu of %lu | %s | %s%lu |\n", policy.c_str(), bugs,
+                    first.size(), failures, total,
+                    text(vmtest::clopper_pearson(failures, total, 0.95)).c_str(),
+                    middle > runs ? "> " : "", std::min<std::uint64_t>(middle, runs));
     }
 }
 
@@ -109,44 +117,46 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     std::erase_if(bugs, [&](const Animal& one) {
         return one.healthy || one.is_rate() || (!only.empty() && one.name != only);
     });
-    std::vector<Column> columns;
+    std::vector<std::string> policies;
     for (const pctctl::PolicyInfo& policy : pctctl::known_policies())
-        columns.push_back({std::string(policy.name), {}});
+        policies.emplace_back(policy.name);
+    std::vector<Campaign> all;
     bool complete = true;
-    for (const Animal& bug : bugs)
-        for (Column& column : columns) {
-            column.cells.push_back(campaign(bug, column.policy, bug.depth, runs));
-            complete = complete && column.cells.back();
-        }
+    for (const Animal& bug : bugs) {
+        all.push_back(campaign(bug, policies, bug.depth, runs));
+        complete = complete && all.back().complete;
+    }
 
     std::printf("Runs of %u that failed @ the first one; --depth as the bug's.\n\n"
                 "| program | depth |",
                 runs);
-    for (const Column& column : columns)
-        std::printf(" %s |", column.policy.c_str());
+    for (const std::string& policy : policies)
+        std::printf(" %s |", policy.c_str());
     std::printf("\n|---|---|");
-    for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t i = 0; i < policies.size(); ++i)
         std::printf("---|");
     for (std::size_t i = 0; i < bugs.size(); ++i) {
-        std::printf("\n| %s | %u |", bugs[i].name.c_str(), bugs[i].depth);
-        for (const Column& column : columns) {
-            const std::optional<Found>& cell = column.cells[i];
-            if (!cell)
-                std::printf(" ? |");
-            else if (cell->failures)
-                std::printf(" %lu @ %lu |", cell->failures, cell->first);
+        std::printf("\n| %s | %u |", bugs[i].name.substr(0, bugs[i].name.rfind("_bug")).c_str(),
+                    bugs[i].depth);
+        for (const std::string& policy : policies) {
+            const Found& found = all[i].policies[policy];
+            if (!found.runs)
+                std::printf(" ?");
+            else if (found.failures)
+                std::printf(" %lu @ %lu", found.failures, found.first);
             else
-                std::printf(" 0 |");
+                std::printf(" 0");
+            if (found.runs && found.runs < runs)
+                std::printf(" of %lu", found.runs);
+            std::printf(" |");
         }
     }
     std::printf("\n\n95 %% intervals of a rate:");
-    for (const unsigned percent : {0u, 2u, 10u, 50u}) {
-        const unsigned failures = runs * percent / 100;
-        std::printf(" %s%u of %u %s", percent ? "; " : "", failures, runs,
+    for (const unsigned failures : {0u, 1u, runs / 10, runs / 2})
+        std::printf(" %u of %u %s;", failures, runs,
                     text(vmtest::clopper_pearson(failures, runs, 0.95)).c_str());
-    }
     std::printf("\n");
-    print_summary(columns, runs);
+    print_summary(policies, all, runs);
     return complete;
 }
 
@@ -165,17 +175,14 @@ bool measure_rates(unsigned runs) {
         double exact = -1;
         std::string cells;
         for (const char* policy : {"pct", "ppct", "none"}) {
-            const std::optional<Found> found = campaign(program, policy, depth, runs);
-            complete = complete && found;
-            if (!found) {
-                cells += " ? |";
-                continue;
-            }
+            Campaign result = campaign(program, {policy}, depth, runs);
+            complete = complete && result.complete;
             for (const vmtest::Rate& rate : program.rates)
-                if (rate.depth == depth && exact < 0)
-                    exact = rate.at(static_cast<double>(found->steps));
-            cells += " " + std::to_string(found->failures) + ": " +
-                     text(vmtest::clopper_pearson(found->failures, runs, 0.95)) + " |";
+                if (rate.depth == depth && exact < 0 && result.steps)
+                    exact = rate.at(static_cast<double>(result.steps));
+            const Found& found = result.policies[policy];
+            cells += " " + std::to_string(found.failures) + " of " + std::to_string(found.runs) +
+                     ", " + text(vmtest::clopper_pearson(found.failures, found.runs, 0.95)) + " |";
         }
         char known[32] = "-";
         if (exact >= 0)
@@ -183,7 +190,7 @@ bool measure_rates(unsigned runs) {
         rows.push_back(row + known + " |" + cells);
     }
     std::printf(
-        "\n%u runs each, the same seeds: failures, 95 %% interval of the rate\n\n"
+        "\nThe same seeds; failures, 95 %% interval of the rate\n\n"
         "| program | --depth | exact for pct | pct | ppct | none |\n|---|---|---|---|---|---|\n",
         runs);
     for (const std::string& row : rows)
@@ -194,7 +201,7 @@ bool measure_rates(unsigned runs) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const int number = argc > 1 ? std::atoi(argv[1]) : 50; // NOLINT
+    const int number = argc > 1 ? std::atoi(argv[1]) : 30; // NOLINT
     if (number < 1 || argc > 3) {
         std::fprintf(stderr, "usage: zoo [RUNS [PROGRAM]]\n");
         return 2;
