@@ -84,19 +84,24 @@ void measure_parallel(Table& table, int rounds) {
     Scheduled scheduled({workload(), "parallel", "20"}, 1, "pct,ppct,none");
     const auto k = static_cast<std::uint32_t>(scheduled.run(0, {"pct", 1}, {0, 1}).steps);
     for (unsigned depth = 1; depth <= 4; ++depth) {
-        Pairs faster, free;
+        Pairs faster, free, used, free_used;
         for (int round = 0; round < rounds; ++round) {
             const pctctl::RunSeed seed = {k, static_cast<std::uint64_t>(1000 * depth + round)};
-            const auto time = [&](const char* policy) {
-                return numbers(scheduled.run(0, {policy, depth}, seed).out).at(0);
+            const auto times = [&](const char* policy) {
+                return numbers(scheduled.run(0, {policy, depth}, seed).out);
             };
-            const double pct = time("pct");
-            faster.add(pct, time("ppct"));
-            free.add(pct, time("none"));
+            const auto cpus = [](const std::vector<double>& t) { return t.at(1) / t.at(0); };
+            const auto pct = times("pct"), ppct = times("ppct"), none = times("none");
+            faster.add(pct.at(0), ppct.at(0));
+            free.add(pct.at(0), none.at(0));
+            used.add(cpus(ppct), cpus(pct));
+            free_used.add(cpus(none), cpus(pct));
         }
-        table.add("parallel program, depth " + std::to_string(depth) + ", pct / ppct", faster,
-                  "ms");
-        table.add("  the same, pct / none", free, "ms");
+        const std::string name = "parallel program, depth " + std::to_string(depth);
+        table.add(name + ", time: pct / ppct", faster, "ms");
+        table.add("  pct / none", free, "ms");
+        table.add("  CPUs in use: ppct / pct", used, "CPUs");
+        table.add("  none / pct", free_used, "CPUs");
     }
 }
 

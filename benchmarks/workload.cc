@@ -8,8 +8,8 @@
 //                        little while they have it
 //   workload crowd N one|each    one: nanoseconds per step while N threads share a CPU, all of them
 //                                enabled; their steps are on one object, or on an object each
-//   workload parallel N          one: milliseconds that eight threads take which compute and, N
-//                                times each, add to a sum under a lock
+//   workload parallel N          two: milliseconds that eight threads take which compute and, N
+//                                times each, add to a sum under a lock; and of CPU time, theirs
 //   workload spawn N PROGRAM    two: nanoseconds of fork, execve, wait and of posix_spawn, wait;
 //                               medians over N turns
 //   workload churn PROGRAM      starts PROGRAM again and again, for ever
@@ -140,7 +140,8 @@ public:
             sem_init(&own_[i], 0, 0);
     }
 
-    double ns_per_step() {
+    // Does not return: the end of each thread would take its time as well.
+    void measure() {
         pthread_attr_t small;
         pthread_attr_init(&small);
         pthread_attr_setstacksize(&small, 64 << 10);
@@ -150,16 +151,10 @@ public:
                 std::exit(1);
         for (pthread_t thread : threads)
             pthread_join(thread, nullptr);
-        std::vector<double> stretches;
-        for (int i = 1; i <= STEPS / STRETCH; ++i)
-            stretches.push_back(
-                std::chrono::duration<double, std::nano>(times_[i] - times_[i - 1]).count() /
-                STRETCH);
-        return median(stretches);
     }
 
 private:
-    static constexpr int STEPS = 400;
+    static constexpr int STEPS = 200;
     static constexpr int STRETCH = 20;
 
     static void* start(void* self) {
@@ -177,9 +172,23 @@ private:
         // One after the other, since the waker may lose the CPU to the one it has woken.
         while (futex(FUTEX_WAKE_PRIVATE, 1) > 0) {
         }
-        for (int step; (step = steps_++) <= STEPS; sem_post(mine))
+        for (int step; (step = steps_++) <= STEPS; sem_post(mine)) {
             if (step % STRETCH == 0)
                 times_[step / STRETCH] = Clock::now();
+            if (step == STEPS)
+                finish();
+        }
+    }
+
+    [[noreturn]] void finish() {
+        std::vector<double> stretches;
+        for (int i = 1; i <= STEPS / STRETCH; ++i)
+            stretches.push_back(
+                std::chrono::duration<double, std::nano>(times_[i] - times_[i - 1]).count() /
+                STRETCH);
+        std::printf("%.1f\n", median(stretches));
+        std::fflush(stdout);
+        _exit(0);
     }
 
     // The gate is the value of its semaphore, so that waiting at it is a step on the same object.
@@ -198,8 +207,8 @@ private:
 
 int crowd(int threads, bool one_object) {
     stay_on_one_cpu();
-    std::printf("%.1f\n", Crowd(threads, one_object).ns_per_step());
-    return 0;
+    Crowd(threads, one_object).measure();
+    return 1;
 }
 
 struct Adder {
@@ -232,7 +241,10 @@ int parallel(int rounds) {
             return 1;
     for (pthread_t thread : threads)
         pthread_join(thread, nullptr);
-    std::printf("%.3f\n", ns_since(start) / 1e6);
+    timespec cpu = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    std::printf("%.3f %.3f\n", ns_since(start) / 1e6,
+                static_cast<double>(cpu.tv_sec) * 1e3 + static_cast<double>(cpu.tv_nsec) / 1e6);
     return sum == threads.size() * 100'000u * static_cast<unsigned>(rounds) ? 0 : 1;
 }
 
