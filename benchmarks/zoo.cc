@@ -121,13 +121,6 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     std::vector<std::string> policies;
     for (const pctctl::PolicyInfo& policy : pctctl::known_policies())
         policies.emplace_back(policy.name);
-    std::vector<Campaign> all;
-    bool complete = true;
-    for (const Animal& bug : bugs) {
-        all.push_back(campaign(bug, policies, bug.depth, runs));
-        complete = complete && all.back().complete;
-    }
-
     std::printf("Runs of %u that failed @ the first one; --depth as the bug's.\n\n"
                 "| program | depth |",
                 runs);
@@ -136,11 +129,15 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     std::printf("\n|---|---|");
     for (std::size_t i = 0; i < policies.size(); ++i)
         std::printf("---|");
-    for (std::size_t i = 0; i < bugs.size(); ++i) {
-        std::printf("\n| %s | %u |", bugs[i].name.substr(0, bugs[i].name.rfind("_bug")).c_str(),
-                    bugs[i].depth);
+    std::fflush(stdout);
+    std::vector<Campaign> all;
+    bool complete = true;
+    for (const Animal& bug : bugs) { // each row at once: all of them take long
+        Campaign& one = all.emplace_back(campaign(bug, policies, bug.depth, runs));
+        complete = complete && one.complete;
+        std::printf("\n| %s | %u |", bug.name.substr(0, bug.name.rfind("_bug")).c_str(), bug.depth);
         for (const std::string& policy : policies) {
-            const Found& found = all[i].policies[policy];
+            const Found& found = one.policies[policy];
             if (!found.runs)
                 std::printf(" ?");
             else if (found.failures)
@@ -151,6 +148,7 @@ bool measure_bugs(unsigned runs, const std::string& only) {
                 std::printf(" of %lu", found.runs);
             std::printf(" |");
         }
+        std::fflush(stdout);
     }
     std::printf("\n\n95 %% intervals of a rate:");
     for (const unsigned failures : {0u, 1u, runs / 10, runs / 2})
