@@ -39,16 +39,16 @@ struct Campaign {
 
 // That many runs of each of these policies, in turns, whatever they find. Tells how it went.
 Campaign campaign(const Animal& program, const std::vector<std::string>& policies, unsigned depth,
-                  unsigned runs) {
+                  unsigned runs, unsigned seed) {
     std::string list;
     for (const std::string& policy : policies)
         list += (list.empty() ? "" : ",") + policy;
     const std::size_t all = runs * policies.size();
     const auto start = Clock::now();
     const vmtest::Call call =
-        vmtest::pctctl({"--policy", list, "--seed", "41", "--runs", std::to_string(all),
-                        "--keep-going", "--timeout", TIMEOUT, "--depth", std::to_string(depth),
-                        "--points", program.points, "--", program.path()},
+        vmtest::pctctl({"--policy", list, "--seed", std::to_string(seed), "--runs",
+                        std::to_string(all), "--keep-going", "--timeout", TIMEOUT, "--depth",
+                        std::to_string(depth), "--points", program.points, "--", program.path()},
                        std::chrono::seconds(120 + 2 * all));
     Campaign result;
     result.complete = call.reported && call.summary.runs_done == all;
@@ -132,8 +132,9 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     std::fflush(stdout);
     std::vector<Campaign> all;
     bool complete = true;
+    unsigned seed = 41;              // others for each program: the rows are to be independent
     for (const Animal& bug : bugs) { // each row at once: all of them take long
-        Campaign& one = all.emplace_back(campaign(bug, policies, bug.depth, runs));
+        Campaign& one = all.emplace_back(campaign(bug, policies, bug.depth, runs, seed++));
         complete = complete && one.complete;
         std::printf("\n| %s | %u |", bug.name.substr(0, bug.name.rfind("_bug")).c_str(), bug.depth);
         for (const std::string& policy : policies) {
@@ -174,7 +175,7 @@ bool measure_rates(unsigned runs) {
         double exact = -1;
         std::string cells;
         for (const char* policy : {"pct", "ppct", "none"}) {
-            Campaign result = campaign(program, {policy}, depth, runs);
+            Campaign result = campaign(program, {policy}, depth, runs, 41);
             complete = complete && result.complete;
             for (const vmtest::Rate& rate : program.rates)
                 if (rate.depth == depth && exact < 0 && result.steps)
