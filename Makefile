@@ -14,7 +14,7 @@ CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
 	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS) >/dev/null
 NINJA = cmake --build $(BUILD) --target
 
-.PHONY: all setup vm demo check check-long bench bench-model format lint install clean distclean help
+.PHONY: all setup vm demo check check-long bench bench-policies bench-zoo bench-model format lint install clean distclean help
 
 all: setup ## build everything
 	@$(CONFIGURE)
@@ -45,6 +45,14 @@ check-long: all ## all tests, also those that take hours
 bench: all ## measure, in one virtual machine
 	@$(NINJA) benchmarks
 	@setup/bench
+
+bench-policies: all ## what a step costs under each policy, and what PPCT saves
+	@$(NINJA) benchmarks
+	@setup/bench policies
+
+bench-zoo: all ## which policy finds which bug of the zoo, how soon and how often
+	@$(NINJA) benchmarks
+	@setup/bench zoo $(RUNS)
 
 bench-model: setup ## what the policies find in a model of programs, beside the papers' numbers
 	@$(CONFIGURE)

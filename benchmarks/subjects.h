@@ -61,25 +61,32 @@ inline std::string contents(int fd) {
     return text;
 }
 
-// Under the scheduler.
+// Under the scheduler; one or several policies, with commas.
 class Scheduled {
 public:
-    explicit Scheduled(std::vector<std::string> command, unsigned jobs = 1) {
+    explicit Scheduled(std::vector<std::string> command, unsigned jobs = 1,
+                       std::string policies = "pct") {
         pctctl::ExecutorOptions options;
         options.command = std::move(command);
         options.jobs = jobs;
+        options.policy = std::move(policies);
         executor_ = need(pctctl::make_kernel_executor(options));
     }
 
     // Returns what the program printed. Different slots may be used by different threads.
     std::string run(unsigned slot = 0) {
+        return run(slot, {}, {100, (number_[slot] + 1) * 2ull + slot}).out;
+    }
+
+    pctctl::RunResult run(unsigned slot, const pctctl::Algorithm& algorithm, pctctl::RunSeed seed) {
         pctctl::RunPlan plan;
         plan.number = ++number_[slot];
-        plan.seed = {100, plan.number * 2ull + slot};
+        plan.seed = seed;
+        plan.algorithm = algorithm;
         pctctl::RunResult result = need(executor_->execute(slot, plan));
         if (result.failed())
             die("a run ended with " + std::string(name(result.outcome)) + ": " + result.detail);
-        return std::move(result.out);
+        return result;
     }
 
 private:

@@ -6,21 +6,30 @@
 //                        short stretches, most of which nothing else on the machine interrupts
 //   workload heavy N     one: nanoseconds per step when four threads fight for one mutex and work a
 //                        little while they have it
+//   workload crowd N one|each    one: nanoseconds per step while N threads share a CPU, all of them
+//                                enabled; their steps are on one object, or on an object each
+//   workload parallel N          two: milliseconds that eight threads take which compute and, N
+//                                times each, add to a sum under a lock; and of CPU time, theirs
 //   workload spawn N PROGRAM    two: nanoseconds of fork, execve, wait and of posix_spawn, wait;
 //                               medians over N turns
 //   workload churn PROGRAM      starts PROGRAM again and again, for ever
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -120,6 +129,130 @@ int heavy(int steps) {
     return 0;
 }
 
+// Threads that wait until all of them exist and then post semaphores, which never blocks, until a
+// number of posts has been made together.
+class Crowd {
+public:
+    Crowd(int threads, bool one_object)
+        : threads_(threads), one_object_(one_object), own_(new sem_t[threads]) {
+        sem_init(&gate_, 0, 0);
+        for (int i = 0; i < threads; ++i)
+            sem_init(&own_[i], 0, 0);
+    }
+
+    // Does not return: the end of each thread would take its time as well.
+    void measure() {
+        pthread_attr_t small;
+        pthread_attr_init(&small);
+        pthread_attr_setstacksize(&small, 64 << 10);
+        std::vector<pthread_t> threads(static_cast<std::size_t>(threads_));
+        for (pthread_t& thread : threads)
+            if (pthread_create(&thread, &small, start, this) != 0)
+                std::exit(1);
+        for (pthread_t thread : threads)
+            pthread_join(thread, nullptr);
+    }
+
+private:
+    static constexpr int STEPS = 200;
+    static constexpr int STRETCH = 20;
+
+    static void* start(void* self) {
+        static_cast<Crowd*>(self)->run();
+        return nullptr;
+    }
+
+    void run() {
+        const int index = arrived_++;
+        sem_t* const mine = one_object_ ? &gate_ : &own_[index];
+        if (index == threads_ - 1)
+            sem_post(&gate_);
+        else // returns at once when the gate is open
+            futex(FUTEX_WAIT_PRIVATE, 0);
+        // One after the other, since the waker may lose the CPU to the one it has woken.
+        while (futex(FUTEX_WAKE_PRIVATE, 1) > 0) {
+        }
+        for (int step; (step = steps_++) <= STEPS; sem_post(mine)) {
+            if (step % STRETCH == 0)
+                times_[step / STRETCH] = Clock::now();
+            if (step == STEPS)
+                finish();
+        }
+    }
+
+    [[noreturn]] void finish() {
+        std::vector<double> stretches;
+        for (int i = 1; i <= STEPS / STRETCH; ++i)
+            stretches.push_back(
+                std::chrono::duration<double, std::nano>(times_[i] - times_[i - 1]).count() /
+                STRETCH);
+        std::printf("%.1f\n", median(stretches));
+        std::fflush(stdout);
+        _exit(0);
+    }
+
+    // The gate is the value of its semaphore, so that waiting at it is a step on the same object.
+    long futex(int operation, int value) {
+        return syscall(SYS_futex, &gate_, operation, value, nullptr, nullptr, 0);
+    }
+
+    int threads_;
+    bool one_object_;
+    sem_t gate_;
+    std::unique_ptr<sem_t[]> own_;
+    std::atomic<int> arrived_ = 0;
+    std::atomic<int> steps_ = 0;
+    Clock::time_point times_[STEPS / STRETCH + 1];
+};
+
+int crowd(int threads, bool one_object) {
+    stay_on_one_cpu();
+    Crowd(threads, one_object).measure();
+    return 1;
+}
+
+struct Adder {
+    pthread_mutex_t* mutex;
+    std::uint64_t* sum;
+    int rounds;
+    static constexpr unsigned ITERATIONS = 300'000;
+
+    static void* start(void* self) {
+        const Adder& adder = *static_cast<Adder*>(self);
+        for (int i = 0; i < adder.rounds; ++i) {
+            volatile std::uint64_t value = 0;
+            for (unsigned j = 0; j < ITERATIONS; ++j)
+                value = value + 1;
+            pthread_mutex_lock(adder.mutex);
+            *adder.sum += value;
+            pthread_mutex_unlock(adder.mutex);
+        }
+        return nullptr;
+    }
+};
+
+double cpu_ms() {
+    timespec time = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+int parallel(int rounds) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    std::uint64_t sum = 0;
+    Adder adder = {&mutex, &sum, rounds};
+    std::array<pthread_t, 8> threads;
+    const double cpu = cpu_ms(); // the loader's
+    const auto start = Clock::now();
+    for (pthread_t& thread : threads)
+        if (pthread_create(&thread, nullptr, Adder::start, &adder) != 0)
+            return 1;
+    for (pthread_t thread : threads)
+        pthread_join(thread, nullptr);
+    std::printf("%.3f %.3f\n", ns_since(start) / 1e6, cpu_ms() - cpu);
+    return sum == threads.size() * Adder::ITERATIONS * static_cast<unsigned>(rounds) ? 0 : 1;
+}
+
 bool started_and_passed(char* const* program, bool by_fork) {
     pid_t pid = -1;
     if (by_fork) {
@@ -165,6 +298,10 @@ int main(int argc, char** argv) {
         return locks(number);
     if (what == "heavy" && number > 0)
         return heavy(number);
+    if (what == "crowd" && number > 0 && argc == 4)
+        return crowd(number, std::string_view(argv[3]) == "one");
+    if (what == "parallel" && number > 0)
+        return parallel(number);
     if (what == "spawn" && number > 0 && argc > 3)
         return spawn(number, argv + 3);
     if (what == "churn" && argc > 2)

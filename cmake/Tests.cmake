@@ -141,6 +141,7 @@ foreach(source IN LISTS benchmark_sources)
     target_link_libraries(benchmark_${name} PRIVATE pctctl_core benchmark::benchmark)
     add_dependencies(benchmarks benchmark_${name})
 endforeach()
+target_link_libraries(benchmark_zoo PRIVATE vm_harness) # it calls pctctl as the tests do
 
 # script_tests(LABEL DEFAULT_TIMEOUT COMMAND...): one test for each tests/LABEL/*.sh
 function(script_tests label default_timeout)

@@ -70,6 +70,7 @@ RunResult run_from(const json& j) {
     hex(run.seed.substr(0, 16), 16); // all 24 digits are
     run.seed_k = static_cast<std::uint32_t>(hex(run.seed.substr(0, 8), 8));
     run.seed_stream = hex(run.seed.substr(8), 16);
+    run.policy = j.at("policy").get<std::string>();
     run.outcome = j.at("outcome").get<std::string>();
     run.exit_code = j.at("exit_code").get<int>();
     run.signal = j.at("signal").get<int>();
