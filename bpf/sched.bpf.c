@@ -295,9 +295,20 @@ __weak int policy_stuck(struct pct_policy_config *cfg __arg_nonnull,
     return pct_policy_stuck(cfg, run, th, view, count_and_sign & 7, count_and_sign >> 3);
 }
 
-/* What is left to be told to waiting threads; dispatch_run() does it. */
+/* The count of threads at the object of this thread's step. All bits of an object but the lowest vary. */
+static __always_inline __u16 *at_object(struct actor *a)
+{
+    __u64 hash = a->t->pol.event.object >> 1;
+
+    PCT_HIDE(hash);
+    return &a->st->at_object[hash & (PCT_OBJECT_HASHES - 1)];
+}
+
+/* What is left to be told to waiting threads, if there are any; dispatch_run() does it. */
 static __always_inline void note_reaction(struct actor *a, __u32 reaction)
 {
+    if (reaction == PCT_REACT_CONFLICTS && *at_object(a) <= a->t->arrived)
+        return;
     if (reaction == PCT_REACT_CONFLICTS || reaction == PCT_REACT_ALL) {
         a->st->reaction = reaction;
         a->st->reacting_to = a->t->pol.event;
@@ -311,6 +322,7 @@ static __always_inline void executed(struct actor *a)
         return;
     a->t->arrived = 0;
     a->t->selected = 0;
+    --*at_object(a);
     note_reaction(a, policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol));
 }
 
@@ -995,6 +1007,7 @@ static __noinline void arrive(struct actor *a)
     t->arriving = 0;
     t->arrived = 1;
     t->hashed = 0;
+    ++*at_object(a);
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->runnable;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);

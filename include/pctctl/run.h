@@ -10,9 +10,10 @@
 #include "pctctl/priority.h"
 #include "policy.h"
 
-#define PCT_MAX_RUNS 64 /* slots, the largest --jobs */
-#define PCT_MAX_HOLDS 4 /* threads of a run out of reach at the same time */
-#define PCT_MAX_CPUS 256 /* on which threads of a run execute in parallel */
+#define PCT_MAX_RUNS 64       /* slots, the largest --jobs */
+#define PCT_MAX_HOLDS 4       /* threads of a run out of reach at the same time */
+#define PCT_OBJECT_HASHES 512 /* a power of two */
+#define PCT_MAX_CPUS 256      /* on which threads of a run execute in parallel */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -76,6 +77,8 @@ struct pct_run_state {
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to; /* the event executed that caused the reaction */
+    /* Stepwise policies: threads with a step to make or in it, by its object's hash; or more. */
+    __u16 at_object[PCT_OBJECT_HASHES];
     struct pct_place places[PCT_MAX_CPUS]; /* parallel runs, by CPU */
 };
 
