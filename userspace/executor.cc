@@ -10,6 +10,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "capture.h"
 #include "cgroup.h"
@@ -123,7 +124,8 @@ private:
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
-    std::vector<Cgroup> slots_; // with jobs > 1
+    std::vector<Cgroup> slots_;             // with jobs > 1
+    std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
     std::optional<PrivateFile> libc_;
     std::optional<PrivateFile> program_; // of a static program
     std::optional<Launcher> launcher_;
@@ -223,9 +225,12 @@ Status KernelExecutor::prepare_groups() {
         slots_.push_back(std::move(*slot));
     }
     for (unsigned i = 0; i < options_.jobs; ++i) {
-        Result<bool> limited = group(i).limit_processes(static_cast<unsigned>(options_.pids_limit));
+        // Process 1 of a run is none of the program's.
+        Result<bool> limited =
+            group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
         if (!limited)
             return limited.error();
+        limit_hits_.push_back(group(i).limit_hits());
     }
     return Done{};
 }
@@ -395,6 +400,11 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.algorithm = plan.algorithm;
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
+    const std::uint64_t hits = group(slot).limit_hits();
+    if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass)
+        result.detail += std::string(result.detail.empty() ? "" : "; ") +
+                         "it met the limit of processes and threads, --pids-limit " +
+                         std::to_string(options_.pids_limit);
     result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
     if (result.outcome == Outcome::signal)
         result.signal = state.first_signal ? static_cast<int>(state.first_signal)
