@@ -414,10 +414,15 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
     const std::uint64_t hits = group(slot).limit_hits();
-    if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass)
-        result.detail += std::string(result.detail.empty() ? "" : "; ") +
-                         "it met the limit of processes and threads, --pids-limit " +
-                         std::to_string(options_.pids_limit);
+    if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass) {
+        const std::string met = "it met the limit of processes and threads, --pids-limit " +
+                                std::to_string(options_.pids_limit);
+        // What many threads do would take up the line.
+        if (result.outcome == Outcome::exit)
+            result.detail += "; " + met;
+        else
+            result.detail = met + (result.detail.empty() ? "" : "; " + result.detail);
+    }
     result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
     if (result.outcome == Outcome::signal)
         result.signal = state.first_signal ? static_cast<int>(state.first_signal)
