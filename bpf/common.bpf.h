@@ -26,7 +26,8 @@
 /* A thread of a run. Lives with its task; only the thread itself and the callbacks about it write. */
 struct pct_thread {
     __u64 run; /* pct_run_config.id; another id: the run is over */
-    __u64 cpu_mark;  /* its CPU time when it last made a step, blocked, or had nobody waiting */
+    __u64 cpu_mark;  /* its CPU time at the last tick, or when spun_ns became 0 */
+    __u64 spun_ns;   /* CPU time since it last made a step, blocked, or had nobody waiting */
     __u64 op_sp;     /* libc operation being executed: stack pointer at its entry, 0: none */
     __u64 op_return; /* and return address */
     __u64 lib_start; /* text of the object that operation is in */

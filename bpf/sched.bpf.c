@@ -30,6 +30,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define SLICE_NS (10 * 1000 * 1000ULL)
 #define REFRESH_NS (5 * 1000 * 1000 * 1000ULL) /* a sixth of the watchdog's patience */
 #define WATCHDOG_MS 30000
+#define LONGEST_TICK_NS (10 * 1000 * 1000ULL) /* of kernels with 100 ticks in a second */
 
 /* Task states and flags that are macros in the kernel. */
 #define TASK_UNINTERRUPTIBLE 2
@@ -142,6 +143,26 @@ static __always_inline void release(struct actor *a)
         leave_place(a->st, a->t);
     else if ((__u32)owner == a->t->index + 1)
         __sync_val_compare_and_swap(&a->st->owner, owner, 0);
+}
+
+/* It does something other than to spin. */
+static __always_inline void not_spinning(struct actor *a)
+{
+    a->t->cpu_mark = a->p->se.sum_exec_runtime;
+    a->t->spun_ns = 0;
+}
+
+/*
+ * The CPU time between two ticks, and no more than a tick's length of it: the processor of a virtual
+ * machine that its host keeps waiting takes no ticks, and executes nothing, but time goes on.
+ */
+static __always_inline __u64 spun_ns(struct actor *a)
+{
+    __u64 now = a->p->se.sum_exec_runtime, ran = now - a->t->cpu_mark;
+
+    a->t->cpu_mark = now;
+    a->t->spun_ns += ran < LONGEST_TICK_NS ? ran : LONGEST_TICK_NS;
+    return a->t->spun_ns;
 }
 
 static __always_inline void note_priority(struct actor *a)
@@ -410,7 +431,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     if (a->cfg->parallel)
         lock_hooks(st);
     st->steps++;
-    t->cpu_mark = a->p->se.sum_exec_runtime;
+    not_spinning(a);
     if (a->cfg->stepwise) {
         t->next.kind = kind;
         t->next.object = object;
@@ -1208,7 +1229,7 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     __sync_fetch_and_add(&a.st->progress, 1);
     if (!(enq_flags & SCX_ENQ_WAKEUP))
         return; /* only its attributes changed */
-    a.t->cpu_mark = p->se.sum_exec_runtime;
+    not_spinning(&a);
     a.t->yield_count = 0;
     a.t->poll_count = 0;
     /* Others may get next to nothing done during a nanosecond's sleep. */
@@ -1242,13 +1263,13 @@ void BPF_PROG(pct_tick, struct task_struct *p)
     if (!actor_of(p, &a) || a.t->refresh)
         return;
     if (!scx_bpf_dsq_nr_queued(queue_of(a.t->slot))) {
-        a.t->cpu_mark = p->se.sum_exec_runtime;
+        not_spinning(&a);
         a.st->last_refresh_ns = now;
         return;
     }
-    if (a.cfg->spin_limit_ns && a.st->started && (!a.cfg->parallel || a.st->policy.low) &&
-        p->se.sum_exec_runtime - a.t->cpu_mark > a.cfg->spin_limit_ns) {
-        a.t->cpu_mark = p->se.sum_exec_runtime;
+    if (spun_ns(&a) > a.cfg->spin_limit_ns && a.cfg->spin_limit_ns && a.st->started &&
+        (!a.cfg->parallel || a.st->policy.low)) {
+        not_spinning(&a);
         intervene(&a, PCT_DEMOTE_SPIN);
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     }

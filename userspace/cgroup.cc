@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "files.h"
 #include "text.h"
@@ -215,6 +216,14 @@ Result<bool> Cgroup::limit_processes(unsigned count) {
     if (error != 0)
         return failed("limit the processes of", path_, error);
     return true;
+}
+
+std::uint64_t Cgroup::limit_hits() const {
+    constexpr std::string_view name = "max ";
+    for (const std::string& line : split(read_text(path_ + "/pids.events").value_or(""), '\n'))
+        if (line.starts_with(name))
+            return std::strtoull(line.c_str() + name.size(), nullptr, 10);
+    return 0;
 }
 
 Status Cgroup::kill() {

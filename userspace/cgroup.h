@@ -43,6 +43,9 @@ public:
     // controller is absent, in the v1 hierarchy or may not be enabled here).
     Result<bool> limit_processes(unsigned count);
 
+    // How often that limit has kept a process or thread from being created, ever; 0 without one.
+    std::uint64_t limit_hits() const;
+
     Status kill();                  // SIGKILL to all in it and below
     Result<bool> populated() const; // a live process in it or below
     Result<bool> wait_empty(std::chrono::milliseconds timeout) const; // false: timed out

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "capture.h"
 #include "cgroup.h"
@@ -70,7 +71,7 @@ std::uint64_t interventions(const pct_run_state& state) {
 
 // Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the
 // program's doing, and must not decide how far it gets.
-bool at_rest(const pct_run_state& state) {
+bool looks_at_rest(const pct_run_state& state) {
     return state.runnable == 0 &&
            std::all_of(std::begin(state.holds), std::end(state.holds),
                        [](const pct_hold& hold) { return hold.priority == 0; });
@@ -115,6 +116,7 @@ private:
     Result<Ending> watch(Watched& run);
     Ending ending_of(const Watched& run, int wait_status) const;
     std::optional<std::string> deadlock(const Watched& run);
+    bool at_rest(unsigned slot) const;
     Status bury(unsigned slot, Process& process);
 
     // In order of construction: what comes later may use what comes earlier.
@@ -123,7 +125,8 @@ private:
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
-    std::vector<Cgroup> slots_; // with jobs > 1
+    std::vector<Cgroup> slots_;             // with jobs > 1
+    std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
     std::optional<PrivateFile> libc_;
     std::optional<PrivateFile> program_; // of a static program
     std::optional<Launcher> launcher_;
@@ -223,9 +226,12 @@ Status KernelExecutor::prepare_groups() {
         slots_.push_back(std::move(*slot));
     }
     for (unsigned i = 0; i < options_.jobs; ++i) {
-        Result<bool> limited = group(i).limit_processes(static_cast<unsigned>(options_.pids_limit));
+        // Process 1 of a run is none of the program's.
+        Result<bool> limited =
+            group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
         if (!limited)
             return limited.error();
+        limit_hits_.push_back(group(i).limit_hits());
     }
     return Done{};
 }
@@ -269,6 +275,16 @@ std::optional<std::string> KernelExecutor::deadlock(const Watched& run) {
     return joined(verdict.lines);
 }
 
+// One copy of the state may show a thread neither held for, when that was read, nor runnable, a
+// moment later.
+bool KernelExecutor::at_rest(unsigned slot) const {
+    const pct_run_state before = kernel_->snapshot(slot);
+    if (!looks_at_rest(before))
+        return false;
+    const pct_run_state after = kernel_->snapshot(slot);
+    return looks_at_rest(after) && after.progress == before.progress;
+}
+
 KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
     if (std::string killed = run.roster.fatal_signal(); !killed.empty())
         return {Outcome::signal, std::move(killed)};
@@ -283,7 +299,8 @@ KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_st
 Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
     const auto start = Clock::now();
     const auto deadline = start + options_.timeout;
-    std::optional<Clock::time_point> main_ended;
+    std::optional<std::chrono::nanoseconds> rest; // time that the rest had, the main process ended
+    auto looked = start;
     std::uint64_t judged = ~0ull; // progress at which the run was last looked at for a deadlock
     volatile pct_run_state& state = kernel_->state(run.slot);
 
@@ -292,7 +309,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const bool unjudged = state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
             HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
-        if (main_ended)
+        if (rest)
             patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
         pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
                           {kernel_->quiescent_fd(run.slot), POLLIN, 0}};
@@ -307,20 +324,21 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
-        if (status && !main_ended)
-            main_ended = Clock::now();
-        if (main_ended &&
-            (now.alive == 0 || at_rest(now) || Clock::now() - *main_ended > REST_OF_RUN)) {
+        const auto before = std::exchange(looked, Clock::now());
+        if (status) // while the whole machine stands still, as virtual ones do, nobody has time
+            rest =
+                rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, HEARTBEAT) : 0ns;
+        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > REST_OF_RUN)) {
             hear(run);
             return ending_of(run, *status);
         }
-        if (!main_ended && now.runnable == 0 && now.progress != judged) {
+        if (!rest && now.runnable == 0 && now.progress != judged) {
             judged = now.progress;
             if (std::optional<std::string> why = deadlock(run))
                 return Ending{Outcome::deadlock, std::move(*why)};
         }
         if (Clock::now() >= deadline) {
-            if (main_ended) // in time; what is left would have been killed soon in any case
+            if (rest) // in time; what is left would have been killed soon in any case
                 return ending_of(run, *status);
             LiveInspector inspector;
             return Ending{Outcome::timeout,
@@ -395,6 +413,16 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.algorithm = plan.algorithm;
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
+    const std::uint64_t hits = group(slot).limit_hits();
+    if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass) {
+        const std::string met = "it met the limit of processes and threads, --pids-limit " +
+                                std::to_string(options_.pids_limit);
+        // What many threads do would take up the line.
+        if (result.outcome == Outcome::exit)
+            result.detail += "; " + met;
+        else
+            result.detail = met + (result.detail.empty() ? "" : "; " + result.detail);
+    }
     result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
     if (result.outcome == Outcome::signal)
         result.signal = state.first_signal ? static_cast<int>(state.first_signal)

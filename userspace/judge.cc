@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -84,6 +85,17 @@ std::optional<std::vector<int>> numbers_in(const std::string& directory) {
     return result;
 }
 
+// Where a process, /proc/PID, shows its descriptors, "fd" or "fdinfo".
+std::vector<std::string> descriptor_directories(const std::string& process,
+                                                const std::string& kind) {
+    std::vector<std::string> places{process + "/" + kind};
+    // One whose first thread has ended shows them in the others only.
+    if (parse_state(read_text(process + "/stat").value_or("")) == 'Z')
+        for (int tid : numbers_in(process + "/task").value_or(std::vector<int>()))
+            places.push_back(process + "/task/" + std::to_string(tid) + "/" + kind);
+    return places;
+}
+
 // What processes outside the run hold; collected when first asked for. Processes with more rights
 // than ours (a container's manager) cannot be looked into and are left out: the run would have to
 // pass them a descriptor deliberately.
@@ -125,13 +137,7 @@ private:
     }
 
     void collect_process(const std::string& process) {
-        // A process whose first thread has ended shows its descriptors in the others only.
-        std::vector<std::string> places{process + "/fd"};
-        char state = parse_state(read_text(process + "/stat").value_or(""));
-        if (state == 'Z')
-            for (int tid : numbers_in(process + "/task").value_or(std::vector<int>()))
-                places.push_back(process + "/task/" + std::to_string(tid) + "/fd");
-        for (const std::string& place : places) {
+        for (const std::string& place : descriptor_directories(process, "fd")) {
             for (int fd : numbers_in(place).value_or(std::vector<int>())) {
                 auto link = read_link(place + "/" + std::to_string(fd));
                 if (link && (link->starts_with("pipe:") || link->starts_with("socket:")))
@@ -193,7 +199,7 @@ private:
     Wait futex(const Subject& subject, std::uint64_t address, unsigned operation);
     Wait futexes(const Subject& subject, std::uint64_t address, std::uint64_t count);
     Wait children(const Subject& subject);
-    Wait file_lock(const Subject& subject);
+    Wait file_lock(const Subject& subject, std::optional<int> open_file = std::nullopt);
     Wait descriptor(const Subject& subject, int fd, int depth = 0);
     Wait socket(const Subject& subject, int fd, const std::string& link);
     Wait epoll(const Subject& subject, int fd, int depth);
@@ -203,7 +209,7 @@ private:
     Wait select(const Subject& subject, std::uint64_t count, const std::uint64_t* sets);
 
     std::string owner_of(const Subject& subject, std::uint64_t futex);
-    std::optional<int> holder_of(const std::string& lock);
+    std::optional<int> holder_of(const std::string& lock, pid_t waiter);
     const LiveThread* by_own_number(const Subject& subject, int tid);
     const std::vector<HeldSocket>& sockets_of_run();
     bool has_unbounded_helpers(std::string& what);
@@ -377,8 +383,10 @@ Wait Case::system_call(const Subject& subject, const SyscallText& call, char sta
     case SYS_flock:
         return file_lock(subject);
     case SYS_fcntl:
-        if (signed_argument(1) == F_SETLKW || signed_argument(1) == F_OFD_SETLKW)
+        if (signed_argument(1) == F_SETLKW)
             return file_lock(subject);
+        if (signed_argument(1) == F_OFD_SETLKW)
+            return file_lock(subject, fd(0));
         break;
     case SYS_semop:
         return inside("waits for a System V semaphore (set " + std::to_string(fd(0)) + ")");
@@ -535,35 +543,57 @@ Wait Case::children(const Subject& subject) {
                                    " child processes to end");
 }
 
-Wait Case::file_lock(const Subject& subject) {
+// A lock of the process, or of an open file, which is then given by its descriptor.
+Wait Case::file_lock(const Subject& subject, std::optional<int> open_file) {
     const std::string locks = read_text(proc_ + "/locks").value_or("");
-    auto owner = parse_lock_owner(locks, subject.thread.pid);
-    if (!owner || !pids_.contains(*owner)) {
-        // What flock() locks belongs to all who have that open file, also when the process that
-        // took it has ended, as flock(1) does.
-        if (auto lock = parse_lock_waited_for(locks, subject.thread.pid))
-            owner = holder_of(*lock);
+    std::vector<std::string> waited_for;
+    if (!open_file) {
+        waited_for = parse_locks_waited_for(locks, subject.thread.pid);
+    } else {
+        // Nothing tells which of the requests for locks of that file is the thread's.
+        const std::string info = file(subject, ("fdinfo/" + std::to_string(*open_file)).c_str());
+        waited_for = parse_open_file_locks_waited_for(
+            locks, std::strtoull(parse_field(info, "ino").value_or("0").c_str(), nullptr, 10));
     }
-    if (!owner || !pids_.contains(*owner))
+    std::set<std::string> owners;
+    for (const std::string& lock : waited_for) {
+        auto owner = parse_lock_owner(lock);
+        if (!owner || !pids_.contains(*owner))
+            owner = holder_of(lock, subject.thread.pid);
+        if (!owner || !pids_.contains(*owner)) {
+            owners.clear();
+            break;
+        }
+        owners.insert(
+            own_number(read_text(proc_ + "/" + std::to_string(*owner) + "/status").value_or(""),
+                       "NStgid", *owner));
+    }
+    if (owners.empty())
         return outside("waits for a file lock held outside, or by a process unknown");
-    std::string status = read_text(proc_ + "/" + std::to_string(*owner) + "/status").value_or("");
-    return inside("waits for a file lock held by process " + own_number(status, "NStgid", *owner));
+    std::string text;
+    for (const std::string& owner : owners)
+        text += (text.empty() ? "" : " or ") + owner;
+    return inside("waits for a file lock held by process " + text);
 }
 
-// A process with the open file that holds the lock: one outside, if there is one.
-std::optional<int> Case::holder_of(const std::string& lock) {
-    if (!lock.starts_with("FLOCK "))
+// What flock() and F_OFD_SETLKW lock belongs to all who have that open file, also when the process
+// that took it has ended, as flock(1) does. A process with it: one outside, if there is one, or
+// else another than the one that waits.
+std::optional<int> Case::holder_of(const std::string& lock, pid_t waiter) {
+    if (!lock.starts_with("FLOCK ") && !lock.starts_with("OFDLCK "))
         return std::nullopt;
     std::optional<int> holder;
     for (int pid : numbers_in(proc_).value_or(std::vector<int>())) {
-        const std::string infos = proc_ + "/" + std::to_string(pid) + "/fdinfo";
-        for (int fd : numbers_in(infos).value_or(std::vector<int>())) {
-            if (!holds_lock(read_text(infos + "/" + std::to_string(fd)).value_or(""), lock))
-                continue;
-            if (!pids_.contains(pid))
-                return pid;
-            if (!holder)
-                holder = pid;
+        for (const std::string& infos :
+             descriptor_directories(proc_ + "/" + std::to_string(pid), "fdinfo")) {
+            for (int fd : numbers_in(infos).value_or(std::vector<int>())) {
+                if (!holds_lock(read_text(infos + "/" + std::to_string(fd)).value_or(""), lock))
+                    continue;
+                if (!pids_.contains(pid))
+                    return pid;
+                if (!holder || *holder == waiter)
+                    holder = pid;
+            }
         }
     }
     return holder;

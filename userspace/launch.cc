@@ -92,8 +92,11 @@ Error explain(const Message& message, const std::string& program) {
         text += "; the kernel has no SCHED_EXT, use --vm";
     else if (message.step == Step::clone_stub && error == EBUSY)
         text += "; the cgroup has controllers enabled for groups below it, choose another --cgroup";
-    else if (message.step == Step::clone_stub && error == EAGAIN)
-        text += "; the limit of processes is reached (pids.max of the cgroup, or ulimit -u)";
+    else if ((message.step == Step::clone_stub || message.step == Step::clone_root) &&
+             error == EAGAIN)
+        text +=
+            "; a limit of processes is reached, raise pids.max of the cgroup or of one above it, "
+            "or ulimit -u";
     else if (error == EPERM || error == EACCES)
         text += "; run as root, outside containers, or use --vm";
     return Error::environment(text);

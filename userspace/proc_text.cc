@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "proc_text.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "files.h"
 
@@ -104,35 +106,55 @@ std::optional<std::vector<EpollEntry>> parse_epoll(std::string_view fdinfo) {
     return entries;
 }
 
-std::optional<std::string> parse_lock_waited_for(std::string_view locks, int waiter) {
+namespace {
+
+// The locks of /proc/locks that a request is queued for which is_meant, given the request's words,
+// says is one of those looked for.
+template <typename Predicate>
+std::vector<std::string> locks_waited_for(std::string_view locks, const Predicate& is_meant) {
     // "ID: [->...] KIND MODE TYPE PID DEV:INODE START END"; waiters follow the lock of their ID.
-    std::optional<std::string> waited_for;
+    std::vector<std::string> found;
+    std::vector<std::string> lock;
     for (const std::string& line : split(locks, '\n')) {
         auto fields = words(line);
-        if (fields.size() < 6 || !fields[1].ends_with("->"))
+        if (fields.size() < 5)
             continue;
-        auto pid = number<int>(fields[5]);
-        if (!pid || *pid != waiter)
+        if (!fields[1].ends_with("->")) {
+            lock = std::move(fields);
             continue;
-        if (waited_for)
-            return std::nullopt;
-        waited_for = fields[0];
+        }
+        if (lock.empty() || lock[0] != fields[0])
+            continue;
+        fields.erase(fields.begin() + 1); // now as those of a lock
+        if (fields.size() < 6 || !is_meant(fields))
+            continue;
+        if (std::string text = joined(lock, 1);
+            std::find(found.begin(), found.end(), text) == found.end())
+            found.push_back(std::move(text));
     }
-    if (!waited_for)
-        return std::nullopt;
-    for (const std::string& line : split(locks, '\n')) {
-        auto fields = words(line);
-        if (fields.size() >= 5 && fields[0] == *waited_for && !fields[1].ends_with("->"))
-            return joined(fields, 1);
-    }
-    return std::nullopt;
+    return found;
 }
 
-std::optional<int> parse_lock_owner(std::string_view locks, int waiter) {
-    auto lock = parse_lock_waited_for(locks, waiter);
-    if (!lock)
-        return std::nullopt;
-    auto pid = number<int>(words(*lock)[3]);
+} // namespace
+
+std::vector<std::string> parse_locks_waited_for(std::string_view locks, int waiter) {
+    return locks_waited_for(locks, [waiter](const std::vector<std::string>& request) {
+        return number<int>(request[4]) == waiter;
+    });
+}
+
+std::vector<std::string> parse_open_file_locks_waited_for(std::string_view locks,
+                                                          std::uint64_t inode) {
+    return locks_waited_for(locks, [inode](const std::vector<std::string>& request) {
+        std::string_view file = request[5];
+        return request[1] == "OFDLCK" &&
+               number<std::uint64_t>(file.substr(file.rfind(':') + 1)) == inode;
+    });
+}
+
+std::optional<int> parse_lock_owner(std::string_view lock) {
+    auto fields = words(lock);
+    auto pid = fields.size() > 3 ? number<int>(fields[3]) : std::nullopt;
     return pid && *pid > 0 ? pid : std::nullopt;
 }
 

@@ -35,15 +35,19 @@ struct EpollEntry {
 // Nothing when an entry is not understood.
 std::optional<std::vector<EpollEntry>> parse_epoll(std::string_view fdinfo);
 
-// Process that holds the lock for which process waiter waits in /proc/locks, with any file. Nothing
-// when there is none, more than one wait, or the owner has no process id (locks of open files).
-std::optional<int> parse_lock_owner(std::string_view locks, int waiter);
+// The locks for which threads of process waiter wait in /proc/locks, each without its number: "KIND
+// MODE TYPE PID DEV:INODE START END".
+std::vector<std::string> parse_locks_waited_for(std::string_view locks, int waiter);
 
-// That lock itself, without its number: "KIND MODE TYPE PID DEV:INODE START END".
-std::optional<std::string> parse_lock_waited_for(std::string_view locks, int waiter);
+// The same for requests of open files (F_OFD_SETLKW), which name no process: all that wait for a
+// file with that inode number, on whatever device.
+std::vector<std::string> parse_open_file_locks_waited_for(std::string_view locks,
+                                                          std::uint64_t inode);
 
-// Whether /proc/PID/fdinfo/FD is of the open file that holds the lock of flock(), written like
-// that.
+// The process that took a lock written like that; nothing for locks of open files.
+std::optional<int> parse_lock_owner(std::string_view lock);
+
+// Whether /proc/PID/fdinfo/FD is of the open file that holds the lock, written like that.
 bool holds_lock(std::string_view fdinfo, std::string_view lock);
 
 // The shared mapping of a file that contains the address, as "major:minor inode" from

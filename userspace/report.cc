@@ -411,12 +411,17 @@ int write_by_renaming(const std::string& file, std::string_view text) {
 
 std::string outcome_text(const RunResult& run) {
     std::string text(name(run.outcome));
-    if (run.outcome == Outcome::exit)
+    std::string_view more = run.detail;
+    if (run.outcome == Outcome::exit) {
         text += fmt::format(" {}", run.exit_code);
+        // The detail begins by saying the same.
+        if (more.starts_with("exit status"))
+            more.remove_prefix(std::min(more.find("; "), more.size() - 2) + 2);
+    }
     if (run.outcome == Outcome::signal)
         text += ' ' + signal_name(run.signal);
-    if (!run.detail.empty() && run.outcome != Outcome::exit) // it says the same once more
-        text += ": " + printable(run.detail);
+    if (!more.empty())
+        text += ": " + printable(more);
     return text;
 }
 

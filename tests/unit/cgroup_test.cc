@@ -208,6 +208,7 @@ TEST_F(Groups, LimitOfProcesses) {
         EXPECT_EQ(*limited, available);
         if (available) {
             EXPECT_EQ(*read_text(group->path() + "/pids.max"), "17\n");
+            EXPECT_EQ(group->limit_hits(), 0U);
         }
     }
     EXPECT_EQ(read_text(control), before);

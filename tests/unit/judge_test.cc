@@ -529,10 +529,55 @@ TEST_P(FileLock, WithinTheRun) {
         }
         ::wait(nullptr);
     });
-    if (GetParam() == 2) // the kernel names neither the owner nor the one that waits
-        expect_none(blocked, "process unknown");
-    else
+    expect_deadlock(blocked, "file lock held by process " + std::to_string(blocked.pid()));
+}
+
+// Two threads of one process, each with open files of its own, wait for each other's. (Record locks
+// are the process', not the thread's.)
+TEST_F(LockedFile, BetweenThreads) {
+    for (int how : {0, 2})
+        expect_deadlock(Blocked([this, how](const Ready& ready) {
+                            char other[] = "/tmp/judge.XXXXXX";
+                            const int second = ::mkstemp(other), first = ::open(path_, O_RDWR);
+                            const int again = ::open(other, O_RDWR);
+                            ::unlink(other);
+                            lock(how, first);
+                            lock(how, second);
+                            std::thread thread([&] { lock(how, ::open(path_, O_RDWR)); });
+                            ready();
+                            lock(how, again);
+                        }),
+                        "file lock held by process");
+}
+
+// Readers share a lock: the run has it, and so has somebody outside.
+TEST_F(LockedFile, SharedWithAProcessOutside) {
+    struct flock all{};
+    all.l_type = F_RDLCK;
+    int fd = ::open(path_, O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::fcntl(fd, F_OFD_SETLKW, &all), 0);
+    expect_none(Blocked([&](const Ready& ready) {
+                    ::fcntl(::open(path_, O_RDWR), F_OFD_SETLKW, &all);
+                    ready();
+                    lock(2, ::open(path_, O_RDWR));
+                }),
+                "held outside");
+    ::close(fd);
+}
+
+// A record lock for which an open file waits, and the other way round.
+TEST_F(LockedFile, OfAnOpenFileAgainstARecordLock) {
+    for (int held : {1, 2}) {
+        Blocked blocked([this, held](const Ready& ready) {
+            lock(held, ::open(path_, O_RDWR));
+            if (::fork() == 0) {
+                ready();
+                lock(3 - held, ::open(path_, O_RDWR));
+            }
+            ::wait(nullptr);
+        });
         expect_deadlock(blocked, "file lock held by process " + std::to_string(blocked.pid()));
+    }
 }
 
 // As "exec 9>file; flock 9" in a shell: the process that took the lock has ended, the descriptor is

@@ -63,13 +63,27 @@ TEST(ProcText, EpollSets) {
 
 TEST(ProcText, FileLocks) {
     std::string locks = fixture("locks");
-    EXPECT_EQ(parse_lock_owner(locks, 902), 901);          // flock
-    EXPECT_EQ(parse_lock_owner(locks, 904), 903);          // record lock, second in the queue
-    EXPECT_EQ(parse_lock_owner(locks, 906), std::nullopt); // of an open file: no owner
-    EXPECT_EQ(parse_lock_owner(locks, 901), std::nullopt); // does not wait
-    EXPECT_EQ(parse_lock_owner(locks, 907), std::nullopt); // two of its threads wait
-    EXPECT_EQ(parse_lock_owner("", 1), std::nullopt);
-    const std::string lock = parse_lock_waited_for(locks, 902).value_or("");
+    auto owners = [](const std::vector<std::string>& found) {
+        std::vector<int> result;
+        for (const std::string& lock : found)
+            result.push_back(parse_lock_owner(lock).value_or(-1));
+        return result;
+    };
+    using Owners = std::vector<int>;
+    EXPECT_EQ(owners(parse_locks_waited_for(locks, 902)), Owners{901}); // flock
+    EXPECT_EQ(owners(parse_locks_waited_for(locks, 904)), Owners{903}); // second in the queue
+    EXPECT_EQ(owners(parse_locks_waited_for(locks, 901)), Owners{});    // does not wait
+    EXPECT_EQ(owners(parse_locks_waited_for(locks, 907)), (Owners{901, 908})); // two threads do
+    EXPECT_EQ(parse_locks_waited_for("", 1), std::vector<std::string>());
+    // Locks of open files have no owner, and those that wait for them have no number either.
+    EXPECT_EQ(owners(parse_open_file_locks_waited_for(locks, 133)), Owners{-1});
+    EXPECT_EQ(owners(parse_open_file_locks_waited_for(locks, 137)), Owners{909}); // a record lock
+    EXPECT_EQ(owners(parse_open_file_locks_waited_for(locks, 131)), Owners{}); // no such requests
+    EXPECT_EQ(parse_open_file_locks_waited_for("1: OFDLCK\n1: -> OFDLCK\nx\n", 133),
+              std::vector<std::string>());
+    const std::vector<std::string> all = parse_locks_waited_for(locks, 902);
+    ASSERT_EQ(all.size(), 1U);
+    const std::string& lock = all[0];
     EXPECT_TRUE(lock.starts_with("FLOCK ADVISORY WRITE 901 ")) << lock;
     EXPECT_TRUE(holds_lock("pos:\t0\nflags:\t02\nlock:\t1: " + lock + "\n", lock));
     EXPECT_FALSE(holds_lock("pos:\t0\nlock:\t1: " + lock + "9\n", lock));

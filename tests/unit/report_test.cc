@@ -68,6 +68,8 @@ TEST(OutcomeText, IsOneSafeLine) {
     run.exit_code = 3;
     run.detail = "exit status 3";
     EXPECT_EQ(outcome_text(run), "exit 3");
+    run.detail = "exit status 3; it met a limit";
+    EXPECT_EQ(outcome_text(run), "exit 3: it met a limit");
     run = failing_run();
     run.detail = "two\nlines \x1b[2J\xff";
     EXPECT_EQ(outcome_text(run), "signal SIGSEGV: two?lines ?[2J?");

@@ -197,8 +197,47 @@ TEST_F(Input, ProgramForksWithoutEnd) {
         EXPECT_GT(run.threads, 1U) << call;
         EXPECT_LE(run.threads, 64U) << call; // none of them ends
     }
+    EXPECT_NE(std::string::npos, call.out.find("limit of processes and threads, --pids-limit 64"))
+        << call;
     // The default bounds it as well; the help says what it is.
     EXPECT_NE(std::string::npos, pctctl({"--help"}).out.find("4096"));
+}
+
+// The limit counts the program's processes and threads, and a failure that may come from it says
+// so.
+TEST_F(Input, SmallestLimitOfProcesses) {
+    for (const char* jobs : {"1", "2"}) {
+        const Arguments options = {"--runs", "2", "--keep-going", "--jobs", jobs, "--pids-limit"};
+        auto limited = [&options](const char* limit, const std::string& program) {
+            Arguments arguments = options;
+            arguments.push_back(limit);
+            return pctctl(with(std::move(arguments), program));
+        };
+        const Call alone = limited("1", kTrue);
+        EXPECT_EQ(0, alone.status) << alone;
+        EXPECT_EQ(2U, alone.summary.runs_done) << alone;
+
+        const Call too_many = limited("1", built("programs/closes_output"));
+        EXPECT_EQ(1, too_many.status) << too_many;
+        EXPECT_EQ(2U, too_many.summary.failures) << too_many;
+        EXPECT_NE(std::string::npos,
+                  too_many.out.find("limit of processes and threads, --pids-limit 1"))
+            << too_many;
+        EXPECT_EQ(0, limited("2", built("programs/closes_output")).status);
+    }
+}
+
+// A limit from elsewhere: not even the program's first process can be started.
+TEST_F(Input, NoRoomForAProcess) {
+    const fs::path group = "/sys/fs/cgroup/full";
+    fs::create_directory(group);
+    std::ofstream("/sys/fs/cgroup/cgroup.subtree_control") << "+pids";
+    std::ofstream(group / "pids.max") << 1;
+    expect_refusal(3, "raise pids.max", with({"--cgroup", "full/run"}, kTrue));
+    std::ofstream(group / "pids.max") << 0;
+    expect_refusal(3, "raise pids.max", with({"--cgroup", "full/run"}, kTrue));
+    fs::remove(group);
+    std::ofstream("/sys/fs/cgroup/cgroup.subtree_control") << "-pids";
 }
 
 TEST_F(Input, ProgramChangesItsSchedulingPolicy) {

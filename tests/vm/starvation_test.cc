@@ -54,6 +54,15 @@ TEST(SpinLimit, EndsASpinAndIsCounted) {
     EXPECT_NE(std::string::npos, call.out.find("intervention")) << call;
 }
 
+// Nor do threads starve a lower one which keep waking each other, although none of them spins.
+TEST(BusyThreads, LetALowerOneGoOn) {
+    const Call call = pctctl({"--seed", "1", "--runs", "8", "--depth", "1", "--timeout", "60", "--",
+                              built("zoo/healthy_busy_pair")});
+    EXPECT_EQ(0, call.status) << call;
+    EXPECT_EQ(8U, call.summary.runs_done) << call;
+    EXPECT_GT(call.summary.interventions, 0U) << call;
+}
+
 TEST(SpinLimit, ZeroIsNever) {
     const Call call = pctctl({"--seed", "1", "--runs", "6", "--depth", "1", "--spin-limit", "0",
                               "--timeout", "4", "--", built("zoo/healthy_spin_flag")});

@@ -60,7 +60,7 @@ class Healthy : public testing::TestWithParam<Animal> {};
 // Runs of these take seconds each.
 bool slow(const Animal& animal) {
     return animal.heavy() || animal.timers || animal.name == "healthy_compute" ||
-           animal.name.starts_with("healthy_spin");
+           animal.name == "healthy_busy_pair" || animal.name.starts_with("healthy_spin");
 }
 
 TEST_P(Healthy, NeverFails) {
