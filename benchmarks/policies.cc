@@ -5,6 +5,7 @@
 //                                  of steps, parallel
 //
 // Exit status: 3 when something could not be measured.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>

@@ -316,20 +316,69 @@ __weak int policy_stuck(struct pct_policy_config *cfg __arg_nonnull,
     return pct_policy_stuck(cfg, run, th, view, count_and_sign & 7, count_and_sign >> 3);
 }
 
-/* The count of threads at the object of this thread's step. All bits of an object but the lowest vary. */
-static __always_inline __u16 *at_object(struct actor *a)
-{
-    __u64 hash = a->t->pol.event.object >> 1;
+/*
+ * Threads of a run that are to make a step on an object, or are in it, so that a step beside which nobody
+ * else is does not cost a walk over all who wait. Written by the scheduler; hooks of a run take turns.
+ */
+struct at_object_key {
+    __u64 object;
+    __u64 run;
+};
 
-    PCT_HIDE(hash);
-    return &a->st->at_object[hash & (PCT_OBJECT_HASHES - 1)];
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __type(key, struct at_object_key);
+    __type(value, __u32);
+} at_object SEC(".maps");
+
+static __noinline int come_to_object(struct pct_run_state *st, const struct pct_thread *t)
+{
+    struct at_object_key key = {};
+    __u32 *count, one = 1;
+
+    if (!st || !t)
+        return 0;
+    key.object = t->pol.event.object;
+    key.run = t->run;
+    count = bpf_map_lookup_elem(&at_object, &key);
+    if (count)
+        ++*count;
+    else if (key.object && bpf_map_update_elem(&at_object, &key, &one, BPF_ANY))
+        st->uncounted = 1;
+    return 0;
 }
 
-/* What is left to be told to waiting threads, if there are any; dispatch_run() does it. */
+static __noinline int leave_object(const struct pct_thread *t)
+{
+    struct at_object_key key = {};
+    __u32 *count;
+
+    if (!t)
+        return 0;
+    key.object = t->pol.event.object;
+    key.run = t->run;
+    count = bpf_map_lookup_elem(&at_object, &key);
+    if (count && --*count == 0)
+        bpf_map_delete_elem(&at_object, &key);
+    return 0;
+}
+
+/* Is another thread at the object of this one's step, which is over? */
+static __noinline bool others_at_object(const struct pct_run_state *st, const struct pct_thread *t)
+{
+    struct at_object_key key = {};
+
+    if (!st || !t)
+        return false;
+    key.object = t->pol.event.object;
+    key.run = t->run;
+    return st->uncounted || bpf_map_lookup_elem(&at_object, &key);
+}
+
+/* What is left to be told to waiting threads; dispatch_run() does it. */
 static __always_inline void note_reaction(struct actor *a, __u32 reaction)
 {
-    if (reaction == PCT_REACT_CONFLICTS && *at_object(a) <= a->t->arrived)
-        return;
     if (reaction == PCT_REACT_CONFLICTS || reaction == PCT_REACT_ALL) {
         a->st->reaction = reaction;
         a->st->reacting_to = a->t->pol.event;
@@ -339,12 +388,16 @@ static __always_inline void note_reaction(struct actor *a, __u32 reaction)
 /* A step of the thread is over. */
 static __always_inline void executed(struct actor *a)
 {
+    __u32 reaction;
+
     if (!a->t->arrived)
         return;
     a->t->arrived = 0;
     a->t->selected = 0;
-    --*at_object(a);
-    note_reaction(a, policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol));
+    leave_object(a->t);
+    reaction = policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol);
+    if (reaction != PCT_REACT_CONFLICTS || others_at_object(a->st, a->t))
+        note_reaction(a, reaction);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -1028,7 +1081,7 @@ static __noinline void arrive(struct actor *a)
     t->arriving = 0;
     t->arrived = 1;
     t->hashed = 0;
-    ++*at_object(a);
+    come_to_object(a->st, t);
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->runnable;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
@@ -1342,6 +1395,8 @@ void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *a
     if (!actor_of(p, &a))
         return;
     release(&a);
+    if (a.t->arrived)
+        leave_object(a.t);
     __sync_fetch_and_add(&a.st->alive, -1);
 }
 

@@ -5,6 +5,7 @@
 #include "protocol.h"
 #include "userspace/fd.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>

@@ -10,10 +10,9 @@
 #include "pctctl/priority.h"
 #include "policy.h"
 
-#define PCT_MAX_RUNS 64       /* slots, the largest --jobs */
-#define PCT_MAX_HOLDS 4       /* threads of a run out of reach at the same time */
-#define PCT_OBJECT_HASHES 512 /* a power of two */
-#define PCT_MAX_CPUS 256      /* on which threads of a run execute in parallel */
+#define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
+#define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */
+#define PCT_MAX_CPUS 256 /* on which threads of a run execute in parallel */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -73,12 +72,10 @@ struct pct_run_state {
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* parallel runs: somebody is in a hook of the policy */
-    __u32 unused;
+    __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
-    struct pct_pending reacting_to; /* the event executed that caused the reaction */
-    /* Stepwise policies: threads with a step to make or in it, by its object's hash; or more. */
-    __u16 at_object[PCT_OBJECT_HASHES];
+    struct pct_pending reacting_to;        /* the event executed that caused the reaction */
     struct pct_place places[PCT_MAX_CPUS]; /* parallel runs, by CPU */
 };
 
