@@ -111,24 +111,11 @@ void measure_parallel(Table& table, int rounds) {
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5; // NOLINT
     const std::string_view only = argc > 2 ? argv[2] : "";
-    const struct {
-        const char* name;
-        void (*measure)(Table&, int);
-        int rounds;
-    } sections[] = {
+    const Section sections[] = {
         {"parallel", measure_parallel, 4 * rounds}, // the seed decides what there is to gain
         {"steps", measure_steps, rounds},
     };
     Table table;
-    table.head();
-    for (const auto& section : sections) {
-        if (!only.empty() && only != section.name)
-            continue;
-        try {
-            section.measure(table, section.rounds);
-        } catch (const std::exception& error) {
-            table.not_measured(section.name, error.what());
-        }
-    }
+    measure(sections, only, table);
     return table.complete() ? 0 : 3;
 }

@@ -272,11 +272,7 @@ void measure_bystander(Table& table, int rounds) {
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 12; // NOLINT
     const std::string_view only = argc > 2 ? argv[2] : "";
-    const struct {
-        const char* name;
-        void (*measure)(Table&, int);
-        int rounds;
-    } sections[] = {
+    const Section sections[] = {
         {"points", measure_points, rounds},
         {"heavy", measure_heavy, rounds},
         {"runs", measure_runs, rounds},
@@ -284,16 +280,7 @@ int main(int argc, char** argv) {
         {"bystander", measure_bystander, std::max(1, rounds / 3)}, // loads the scheduler each time
     };
     Table table;
-    table.head();
-    for (const auto& section : sections) {
-        if (!only.empty() && only != section.name)
-            continue;
-        try {
-            section.measure(table, section.rounds);
-        } catch (const std::exception& error) {
-            table.not_measured(section.name, error.what());
-        }
-    }
+    measure(sections, only, table);
     std::printf("\n");
     table.print_all();
     return table.complete() ? 0 : 3;

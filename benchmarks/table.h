@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bench {
@@ -109,5 +112,27 @@ private:
     std::vector<Row> rows_;
     std::vector<std::string> failures_;
 };
+
+// A part of a benchmark, to be had alone by its name.
+struct Section {
+    const char* name;
+    void (*measure)(Table&, int rounds);
+    int rounds;
+};
+
+// Those of this name, all for "".
+template <std::size_t N>
+void measure(const Section (&sections)[N], std::string_view only, Table& table) {
+    table.head();
+    for (const Section& section : sections) {
+        if (!only.empty() && only != section.name)
+            continue;
+        try {
+            section.measure(table, section.rounds);
+        } catch (const std::exception& error) {
+            table.not_measured(section.name, error.what());
+        }
+    }
+}
 
 } // namespace bench
