@@ -5,11 +5,10 @@
 
 #include "dispatch.h"
 
-__attribute__((section("check"))) __u64 policies(struct pct_policy_config *cfg,
-                                                 struct pct_policy_run *run,
-                                                 struct pct_policy_thread *th,
-                                                 struct pct_policy_view *view)
-{
+__attribute__((section("check"))) __u64 policies(struct pct_policy_config* cfg,
+                                                 struct pct_policy_run* run,
+                                                 struct pct_policy_thread* th,
+                                                 struct pct_policy_view* view) {
     __u64 sum = pct_policy_arrive(cfg, run, th, view);
 
     pct_policy_appear(cfg, run, th);
