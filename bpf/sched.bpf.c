@@ -332,47 +332,36 @@ struct {
     __type(value, __u32);
 } at_object SEC(".maps");
 
-static __noinline int come_to_object(struct pct_run_state *st, const struct pct_thread *t)
+static __always_inline struct at_object_key object_of(const struct pct_thread *t)
 {
-    struct at_object_key key = {};
-    __u32 *count, one = 1;
+    return (struct at_object_key){.object = t->pol.event.object, .run = t->run};
+}
 
-    if (!st || !t)
-        return 0;
-    key.object = t->pol.event.object;
-    key.run = t->run;
-    count = bpf_map_lookup_elem(&at_object, &key);
+static __always_inline void come_to_object(struct pct_run_state *st, const struct pct_thread *t)
+{
+    struct at_object_key key = object_of(t);
+    __u32 *count = bpf_map_lookup_elem(&at_object, &key), one = 1;
+
     if (count)
         ++*count;
     else if (key.object && bpf_map_update_elem(&at_object, &key, &one, BPF_ANY))
         st->uncounted = 1;
-    return 0;
 }
 
-static __noinline int leave_object(const struct pct_thread *t)
+static __always_inline void leave_object(const struct pct_thread *t)
 {
-    struct at_object_key key = {};
-    __u32 *count;
+    struct at_object_key key = object_of(t);
+    __u32 *count = bpf_map_lookup_elem(&at_object, &key);
 
-    if (!t)
-        return 0;
-    key.object = t->pol.event.object;
-    key.run = t->run;
-    count = bpf_map_lookup_elem(&at_object, &key);
     if (count && --*count == 0)
         bpf_map_delete_elem(&at_object, &key);
-    return 0;
 }
 
 /* Is another thread at the object of this one's step, which is over? */
-static __noinline bool others_at_object(const struct pct_run_state *st, const struct pct_thread *t)
+static __always_inline bool others_at_object(const struct pct_run_state *st, const struct pct_thread *t)
 {
-    struct at_object_key key = {};
+    struct at_object_key key = object_of(t);
 
-    if (!st || !t)
-        return false;
-    key.object = t->pol.event.object;
-    key.run = t->run;
     return st->uncounted || bpf_map_lookup_elem(&at_object, &key);
 }
 
@@ -564,8 +553,6 @@ static __always_inline __u64 memory_object(struct actor *a, __u64 address)
     struct shared_word word = {.address = address};
     struct task_struct *p = a->p;
 
-    if (!a->cfg->stepwise)
-        return 0; /* nobody asks */
     bpf_find_vma(bpf_get_current_task_btf(), address, find_in_file, &word, 0);
     if (!word.object)
         word.object = pct_mix((__u64)BPF_CORE_READ(p, mm) ^ pct_mix(address));
@@ -616,6 +603,8 @@ static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
 static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
                                             __u32 traits)
 {
+    if (!a->cfg->stepwise)
+        return 0; /* nobody asks */
     if (traits & PCT_POINT_FILE)
         return file_object(a->p, call->args[0]);
     if (traits & PCT_POINT_NAMES)
@@ -623,6 +612,13 @@ static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_
     if (call->id == NR_FUTEX)
         return memory_object(a, call->args[0]);
     return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
+}
+
+static __always_inline __u64 libc_object(struct actor *a, struct pt_regs *regs, __u32 traits)
+{
+    if (!a->cfg->stepwise)
+        return 0;
+    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a, PT_REGS_PARM1(regs));
 }
 
 /*
@@ -673,9 +669,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->syscall_end = base + object->syscall_end;
     if (!(a.cfg->points & PCT_POINTS_PTHREAD))
         return;
-    step(&a, PCT_KIND_LIBC + point,
-         traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(&a, PT_REGS_PARM1(regs)),
-         pending_flags(traits), ret);
+    step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);
     if (a.st->runnable > 1)
         notice_no_progress(&a, traits, ret);
     else

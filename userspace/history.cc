@@ -121,10 +121,11 @@ private:
         }
         moment.turn = life.turn;
         if (record.type == PCT_WITNESS_OUT) {
-            if (life.turn != History::none && life.user_state != record.user_state)
-                history_.turns[life.turn].user_code = true;
-            if (life.turn != History::none)
-                history_.turns[life.turn].slept = !record.ready;
+            if (life.turn != History::none) {
+                History::Turn& turn = history_.turns[life.turn];
+                turn.user_code |= life.user_state != record.user_state;
+                turn.slept = !record.ready;
+            }
             end_turn(life);
             if (record.exiting && !record.ready)
                 lives_.erase(known);
