@@ -16,13 +16,14 @@ if(unit_sources)
 endif()
 
 # tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
-# every day; `model_long` takes larger samples. No kernel, no BPF object, nothing of the controller.
+# every day; `model_long` takes larger samples. No kernel, no BPF object; of the
+# controller only arithmetic.
 file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
 file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
 list(REMOVE_ITEM model_sources ${model_tests})
-add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources})
+add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources} userspace/stride_ratio.cc)
 target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_SOURCE_DIR}/include
-    ${CMAKE_SOURCE_DIR}/policies)
+    ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
 target_link_libraries(model PUBLIC pctctl_flags)
 add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -124,6 +125,7 @@ vm_test(witness 1800 7200)
 vm_test(policies 1800 14400)
 vm_test(model 1800 14400)
 target_link_libraries(vm_model_test PRIVATE model pctctl_core)
+target_link_libraries(vm_policies_test PRIVATE model)
 vm_test(containment 600 1800)
 # It looks for files left in /tmp, where it also sees those of the host's tests.
 set_tests_properties(vm.containment vm_long.containment PROPERTIES RUN_SERIAL ON)

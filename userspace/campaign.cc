@@ -47,6 +47,11 @@ public:
     }
 
 private:
+    struct Measured {
+        std::uint64_t steps = 0;
+        std::vector<ThreadLength> lengths;
+    };
+
     bool over() const { return error_ || (failed_ && !plan_.keep_going) || started_ == plan_.runs; }
 
     // The next run's plan, when its seed is known; nothing when no more is to be started.
@@ -65,6 +70,8 @@ private:
             return std::nullopt;
         RunPlan plan;
         plan.number = ++started_;
+        if (!plan_.fixed)
+            take_measured(measured_before(plan.number, plan_.jobs));
         plan.seed = plan_.fixed ? *plan_.fixed : seed_of(plan.number);
         plan.algorithm = algorithm_of(plan);
         plan.live_output = plan_.live_output;
@@ -74,15 +81,25 @@ private:
 
     Algorithm algorithm_of(const RunPlan& plan) const {
         const std::string& policy = plan_.policies[(plan.number - 1) % plan_.policies.size()];
-        if (plan_.depth != kDepthAuto)
-            return {policy, plan_.depth};
-        return {policy, uses_depth(find_policy(policy)->id) ? draw_depth(plan.seed) : 1};
+        Algorithm algorithm{.policy = policy, .depth = plan_.depth};
+        if (plan_.depth == kDepthAuto)
+            algorithm.depth = uses_depth(find_policy(policy)->id) ? draw_depth(plan.seed) : 1;
+        if (policy == "stride")
+            algorithm.strides =
+                plan_.strides ? *plan_.strides : lengths_.strides(plan_.stride_ratio);
+        return algorithm;
     }
 
-    RunSeed seed_of(std::uint32_t number) {
-        const std::uint32_t measured = measured_before(number, plan_.jobs);
-        for (; taken_ < measured; ++taken_)
-            k_ = std::max(k_, steps_[taken_]);
+    // What the runs up to this number have measured.
+    void take_measured(std::uint32_t number) {
+        for (; taken_ < number; ++taken_) {
+            k_ = std::max(k_, ended_[taken_]->steps);
+            lengths_.add(ended_[taken_]->lengths);
+            ended_[taken_]->lengths = {};
+        }
+    }
+
+    RunSeed seed_of(std::uint32_t number) const {
         constexpr std::uint64_t kLargest = std::numeric_limits<std::uint32_t>::max();
         return {static_cast<std::uint32_t>(std::min(k_, kLargest)),
                 pct_random(plan_.seed, PCT_RAND_RUN_SEED, number)};
@@ -111,12 +128,9 @@ private:
         run.seed = plan.seed;
         run.algorithm = plan.algorithm;
         failed_ = failed_ || run.failed();
-        if (steps_.size() < plan.number) {
-            steps_.resize(plan.number);
+        if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        }
-        steps_[plan.number - 1] = run.steps;
-        ended_[plan.number - 1] = true;
+        ended_[plan.number - 1] = Measured{run.steps, std::move(run.lengths)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);
@@ -134,13 +148,13 @@ private:
     std::mutex mutex_; // for all below
     std::condition_variable_any changed_;
     std::vector<RunResult> done_;
-    std::vector<std::uint64_t> steps_; // by run number - 1
-    std::vector<bool> ended_;          // by run number - 1
+    std::vector<std::optional<Measured>> ended_; // by run number - 1
     std::optional<Error> error_;
     std::uint32_t started_ = 0;         // number of the run started last
     std::uint32_t finished_prefix_ = 0; // all runs up to this number have ended
-    std::uint32_t taken_ = 0;           // k_ covers the runs up to this number
+    std::uint32_t taken_ = 0;           // k_ and lengths_ cover the runs up to this number
     std::uint64_t k_ = 0;
+    ThreadLengths lengths_;
     bool failed_ = false;
     bool interrupted_ = false;
 };

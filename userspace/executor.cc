@@ -242,8 +242,7 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.points = options_.points;
     config.trace = plan.verify;
     config.home_cpu = cpus_[slot % cpus_.size()];
-    config.policy = policy_config(*find_policy(plan.algorithm.policy), plan.seed,
-                                  plan.algorithm.depth, options_.parameters);
+    config.policy = policy_config(plan.algorithm, plan.seed, options_.parameters);
     config.stepwise = is_stepwise(config.policy);
     config.parallel = is_parallel(config.policy);
     return config;
@@ -431,6 +430,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.steps = state.steps;
     result.switches = state.switches;
     result.order_hash = state.order_hash;
+    result.lengths = run.roster.lengths();
     result.interventions = interventions(state);
     result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     result.out = out->contents();
@@ -443,8 +443,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
             return Error::environment("events of run " + std::to_string(plan.number) +
                                       " were lost, so it cannot be verified; use fewer --jobs");
         StrictnessReport report =
-            check_strictness({plan.seed, plan.algorithm.depth, plan.algorithm.policy,
-                              options_.parameters, run.log, *records});
+            check_strictness({plan.seed, plan.algorithm, options_.parameters, run.log, *records});
         result.violations = report.violations;
         result.violation_details = std::move(report.details);
     }

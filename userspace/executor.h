@@ -31,6 +31,8 @@ struct ExecutorOptions {
     std::string policy = "pct";
     // Of the policy's own options.
     PolicyParameters parameters;
+    // Of a replay: what the run had (Algorithm); a campaign measures them.
+    Strides strides;
     // What counts as a step: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
     // Slots: runs under way at once, 1 .. PCT_MAX_RUNS.
@@ -51,6 +53,7 @@ struct ExecutorOptions {
 inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& algorithm) {
     options.policy = algorithm.policy;
     options.depth = algorithm.depth;
+    options.strides = algorithm.strides;
     return options;
 }
 

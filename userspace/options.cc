@@ -257,6 +257,14 @@ private:
         } else {
             value("--seed", "RUNSEED", kLength, "The run's seed, 24 hex digits",
                   [this](Text text) { take_run_seed(text); });
+            value("--strides", "LIST", kLookFor,
+                  "stride: of each thread, as the results of a campaign\ntell (1: the random walk)",
+                  [this](Text text) {
+                      const auto strides = Strides::parse(text);
+                      if (!strides)
+                          throw CLI::ValidationError("--strides", strides.error().message);
+                      options_.given.strides = *strides;
+                  });
             value("--times", "N", kLength, "Repeat it so many times (1)", [this](Text text) {
                 options_.times = static_cast<std::uint32_t>(number("--times", text, 1, kMostRuns));
             });
@@ -423,6 +431,10 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
     base.depth = depth.value_or(base.depth);
     base.policy = policy.value_or(base.policy);
     base.parameters = parameters.over(base.parameters);
+    if (const auto all = parameters.set_value(Parameter::stride_max))
+        base.strides = {.others = static_cast<std::uint32_t>(*all), .threads = {}};
+    else
+        base.strides = strides.value_or(base.strides);
     base.points = points.value_or(base.points);
     base.timeout = timeout.value_or(base.timeout);
     base.spin_limit = spin_limit.value_or(base.spin_limit);
@@ -435,6 +447,11 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
 }
 
 Status Given::check_for(std::string_view policies) const {
+    const std::vector<pct_policy> ids = portfolio_ids(policies);
+    if (strides && std::find(ids.begin(), ids.end(), PCT_POLICY_STRIDE) == ids.end())
+        return Error::usage(fmt::format("--strides is an option of policy stride, not of {} (see "
+                                        "pctctl policies)",
+                                        policies));
     return check_parameters(parameters, policies);
 }
 

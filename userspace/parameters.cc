@@ -7,16 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "strides.h"
 #include "text.h"
 
 namespace pctctl {
 namespace {
 
-constexpr std::uint64_t kLongest = 1'000'000'000; // steps; pct_random_upto() takes 32 bits
+constexpr std::uint64_t kLongest = kLongestStride;
 
 constexpr std::array<ParameterInfo, kParameters> kAll = {{
     {Parameter::stride_max, PCT_POLICY_STRIDE, "--stride-max", "stride_max", false, 1, kLongest,
-     "20", "stride: most steps a thread makes at a time (20)"},
+     "from thread lengths",
+     "stride: most steps a thread makes at a time (from\nits length in earlier runs)"},
+    {Parameter::stride_edges, PCT_POLICY_STRIDE, "--stride-edges", "stride_edges", false, 1, 2, "1",
+     "stride: without --stride-max: how many unlikely orders\nat once are to be met, 1 or 2 (1)"},
     {Parameter::radius, PCT_POLICY_RPRO, "--radius", "radius", false, 1, kLongest, "10",
      "rpro: steps from the first change point to the\nlast, at most (10)"},
     {Parameter::pos_readonly, PCT_POLICY_POS, "--pos-readonly", "pos_readonly", true, 0, 1, "on",

@@ -18,8 +18,16 @@
 
 namespace pctctl {
 
-enum class Parameter { stride_max, radius, pos_readonly, preemptions, sleep_one_in, sleep_us };
-inline constexpr std::size_t kParameters = 6;
+enum class Parameter {
+    stride_max,
+    stride_edges,
+    radius,
+    pos_readonly,
+    preemptions,
+    sleep_one_in,
+    sleep_us
+};
+inline constexpr std::size_t kParameters = 7;
 
 struct ParameterInfo {
     Parameter id;

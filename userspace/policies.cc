@@ -91,17 +91,24 @@ Status check_parameters(const PolicyParameters& set, std::string_view policies) 
             return Error::usage(fmt::format("{} is an option of policy {}, not of {} (see pctctl "
                                             "policies)",
                                             parameter.option, name_of(parameter.policy), policies));
+    if (set.set_value(Parameter::stride_max) && set.set_value(Parameter::stride_edges))
+        return Error::usage("--stride-edges is for strides from thread lengths, which --stride-max "
+                            "replaces");
     return Done{};
 }
 
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
                                 const PolicyParameters& parameters) {
+    const PolicyInfo& policy = *find_policy(algorithm.policy);
+    const unsigned depth = algorithm.depth;
     pct_policy_config config = {};
     config.seed = seed.stream;
     config.policy = policy.id;
     if (policy.id != PCT_POLICY_POS || parameters.value(Parameter::pos_readonly))
         config.options = PCT_OPTION_READ_ONLY;
-    config.stride_max = static_cast<__u32>(parameters.value(Parameter::stride_max));
+    config.stride_max = algorithm.strides.others;
+    for (const auto& [identity, stride_max] : algorithm.strides.threads)
+        config.strides[config.nr_strides++] = {identity, stride_max};
     config.yields_per_reset = kYieldsPerReset;
     config.sleep_one_in = static_cast<__u32>(parameters.value(Parameter::sleep_one_in));
     config.sleep_ns = parameters.value(Parameter::sleep_us) * 1000;

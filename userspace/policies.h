@@ -36,8 +36,8 @@ std::vector<pct_policy> portfolio_ids(std::string_view list);
 // --depth means something to it.
 bool uses_depth(pct_policy policy);
 
-// Its configuration for a run of that seed.
-pct_policy_config policy_config(const PolicyInfo& policy, const RunSeed& seed, unsigned depth,
+// What the scheduler is told before a run of that seed; the policy must be known.
+pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
                                 const PolicyParameters& parameters = {});
 
 // Error of usage: a parameter is set that none of these policies (see portfolio()) has.

@@ -125,6 +125,7 @@ std::vector<std::string> changed_options(const ExecutorOptions& kept, const Exec
     for (const ParameterInfo& parameter : all_parameters())
         note_change(changes, parameter.option + 2, kept.parameters.text(parameter.id),
                     used.parameters.text(parameter.id));
+    note_change(changes, "strides", kept.strides.text(), used.strides.text());
     note_change(changes, "points", points_text(kept.points), points_text(used.points));
     note_change(changes, "spin limit", seconds_of(kept.spin_limit), seconds_of(used.spin_limit));
     note_change(changes, "timeout", seconds_of(kept.timeout), seconds_of(used.timeout));

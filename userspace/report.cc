@@ -63,6 +63,8 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
         if (const std::string text = options.parameters.text(parameter.id);
             text != parameter.usual && find_policy(options.policy)->id == parameter.policy)
             add(parameter.option, text);
+    if (options.strides != usual.strides && !options.parameters.set_value(Parameter::stride_max))
+        add("--strides", options.strides.text());
     if (options.points != usual.points)
         add("--points", points_text(options.points));
     if (options.timeout != usual.timeout)
@@ -333,6 +335,8 @@ ordered_json run_json(const RunResult& run) {
     j["signal"] = run.signal;
     j["policy"] = run.algorithm.policy;
     j["depth"] = run.algorithm.depth;
+    j["strides"] = run.algorithm.policy == "stride" ? ordered_json(run.algorithm.strides.text())
+                                                    : ordered_json(nullptr);
     j["threads"] = run.threads;
     j["steps"] = run.steps;
     j["switches"] = run.switches;
@@ -518,7 +522,7 @@ std::string summary_json(const Report& report) {
 
 Status write_report(const std::string& file, std::string_view text) {
     // Devices, pipes and links to somewhere are written to, not replaced.
-    struct stat status{};
+    struct stat status {};
     const bool exists = ::lstat(file.c_str(), &status) == 0;
     const int error = exists && !(S_ISREG(status.st_mode) && status.st_nlink == 1)
                           ? write_in_place(file, text)

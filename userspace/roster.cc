@@ -9,13 +9,14 @@ namespace pctctl {
 
 void Roster::learn(const pct_event& event) {
     if (event.type == PCT_EVENT_THREAD)
-        members_[event.thread] = {event.pid, event.tgid, event.parent, event.ordinal, true};
+        members_[event.thread] = {event.pid, event.tgid, event.parent, event.ordinal, true, {}};
     else if (event.type == PCT_EVENT_EXEC) {
         members_[event.thread].pid = event.pid;
         members_[event.thread].tgid = event.tgid;
-    } else if (event.type == PCT_EVENT_EXIT)
+    } else if (event.type == PCT_EVENT_EXIT) {
         members_[event.thread].alive = false;
-    else if (event.type == PCT_EVENT_SIGNAL && signal_.code == 0)
+        members_[event.thread].length = {event.identity, event.site};
+    } else if (event.type == PCT_EVENT_SIGNAL && signal_.code == 0)
         signal_ = event;
 }
 
@@ -26,6 +27,14 @@ std::string Roster::path(std::uint32_t thread) const {
     if (member == members_.end())
         return "?";
     return path(member->second.parent) + "." + std::to_string(member->second.ordinal);
+}
+
+std::vector<ThreadLength> Roster::lengths() const {
+    std::vector<ThreadLength> lengths;
+    for (const auto& [index, member] : members_)
+        if (member.length.steps > 0)
+            lengths.push_back(member.length);
+    return lengths;
 }
 
 std::vector<LiveThread> Roster::alive() const {

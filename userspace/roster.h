@@ -11,6 +11,7 @@
 
 #include "judge.h"
 #include "pctctl/run.h"
+#include "strides.h"
 
 namespace pctctl {
 
@@ -20,6 +21,8 @@ public:
 
     // "0.2.1": the first child of the second child of the first thread.
     std::string path(std::uint32_t thread) const;
+    // Those that have ended and made steps.
+    std::vector<ThreadLength> lengths() const;
     // Not ended yet.
     std::vector<LiveThread> alive() const;
     // Process, signal and thread of the first fatal signal, in one line; empty: there was none.
@@ -32,6 +35,7 @@ private:
         std::uint32_t parent = 0;
         std::uint32_t ordinal = 0;
         bool alive = false;
+        ThreadLength length;
     };
     std::map<std::uint32_t, Member> members_; // by order of creation
     pct_event signal_ = {};

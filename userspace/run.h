@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "result.h"
+#include "strides.h"
 
 namespace pctctl {
 
@@ -16,6 +17,7 @@ namespace pctctl {
 struct Algorithm {
     std::string policy = "pct"; // one of known_policies()
     unsigned depth = 2;         // d, 1 .. PCT_MAX_DEPTH
+    Strides strides = {};       // of policy stride
     bool operator==(const Algorithm&) const = default;
 };
 
@@ -57,6 +59,7 @@ struct RunResult {
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
+    std::vector<ThreadLength> lengths;          // of the threads that made steps
     std::optional<std::uint64_t> violations;    // with RunPlan::verify
     std::vector<std::string> violation_details; // a line for each of the first few
     std::string out;                            // what the program wrote to stdout, stderr

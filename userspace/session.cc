@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <random>
@@ -15,6 +16,7 @@
 #include "progress.h"
 #include "replay.h"
 #include "store.h"
+#include "stride_ratio.h"
 #include "text.h"
 
 namespace pctctl {
@@ -142,6 +144,11 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
         CampaignPlan plan;
         plan.policies = *portfolio(report.options.policy);
         plan.depth = report.options.depth;
+        if (report.options.parameters.set_value(Parameter::stride_max))
+            plan.strides = report.options.strides;
+        plan.stride_ratio = stride_ratio(
+            std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
+            static_cast<unsigned>(report.options.parameters.value(Parameter::stride_edges)));
         plan.seed = *report.campaign_seed;
         plan.runs = options.runs;
         plan.jobs = report.options.jobs;
@@ -211,6 +218,7 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
         CampaignPlan plan;
         plan.policies = *portfolio(report.options.policy);
         plan.depth = report.options.depth;
+        plan.strides = report.options.strides;
         plan.fixed = kept ? std::optional(kept->result.seed) : options.replay_seed;
         plan.runs = options.times;
         plan.jobs = report.options.jobs;

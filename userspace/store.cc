@@ -118,7 +118,13 @@ RunRecord record_from(const json& j) {
     if (!seed)
         throw std::invalid_argument(seed.error().message);
     run.seed = *seed;
-    run.algorithm = {options.policy, options.depth};
+    if (const json& text = j.at("strides"); !text.is_null()) {
+        const auto strides = Strides::parse(text.get<std::string>());
+        if (!strides)
+            throw std::invalid_argument(strides.error().message);
+        options.strides = *strides;
+    }
+    run.algorithm = {options.policy, options.depth, options.strides};
     run.number = static_cast<std::uint32_t>(number(j.at("run"), 1, 0xffffffff));
     const auto outcome = outcome_from(j.at("outcome").get<std::string>());
     if (!outcome)
@@ -184,7 +190,7 @@ private:
 
 // Is this a directory that an earlier campaign has left, or an empty one?
 bool is_kept_run(const std::string& path) {
-    struct stat status{};
+    struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         return false;
     if (::lstat((path + "/run.json").c_str(), &status) == 0)
@@ -210,6 +216,9 @@ std::string to_json_text(const RunRecord& record) {
     j["parameters"] =
         parameters_json(options.parameters, std::array{find_policy(options.policy)->id});
     j["depth"] = options.depth;
+    j["strides"] = find_policy(options.policy)->id == PCT_POLICY_STRIDE
+                       ? json(options.strides.text())
+                       : json(nullptr);
     j["points"] = point_names(options.points);
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());
     j["timeout_ns"] = static_cast<std::uint64_t>(options.timeout.count());

@@ -96,8 +96,7 @@ struct ThreadState {
 class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
-        : config_(
-              policy_config(*find_policy(input.policy), input.seed, input.depth, input.parameters)),
+        : config_(policy_config(input.algorithm, input.seed, input.parameters)),
           parallel_(is_parallel(config_)),
           unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
           history_(read_history(input.log, input.records)) {}

@@ -17,10 +17,9 @@ namespace pctctl {
 
 struct StrictnessInput {
     RunSeed seed;
-    unsigned depth = 2; // d: the run has d - 1 change points, or none when seed.k is 0
     // Of a stepwise one, whose priorities change while threads wait, only rules A and D and the
     // numbers of steps are looked at.
-    std::string_view policy = "pct";
+    Algorithm algorithm = {};
     PolicyParameters parameters = {};
     // The run's log, complete, made with pct_run_config.trace.
     std::span<const pct_event> log;

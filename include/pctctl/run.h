@@ -95,7 +95,7 @@ struct pct_object {
 /* Events, in the order they happened within a run. */
 enum pct_event_type {
     PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority */
-    PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status */
+    PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status, site = its steps */
     PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
     PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site */
     PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */

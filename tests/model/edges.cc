@@ -64,23 +64,6 @@ double least_likely_edge(std::size_t length, std::size_t stride_max) {
     return f[length];
 }
 
-double least_likely_edge_of_ratio(double ratio) {
-    constexpr std::size_t kSteps = 10'000; // per unit
-    if (ratio <= 1)
-        return 1 - std::exp(ratio / 2) / 2;
-    std::vector<double> f(kSteps + 1);
-    for (std::size_t i = 0; i <= kSteps; i++)
-        f[i] = 1 - std::exp(static_cast<double>(i) / kSteps / 2) / 2;
-    const auto end = static_cast<std::size_t>(std::ceil(ratio * kSteps));
-    constexpr double h = 1.0 / kSteps;
-    while (f.size() <= end) { // the trapezoidal rule, solved for the new value
-        const std::size_t i = f.size();
-        const double old = f[i - 1] - f[i - 1 - kSteps];
-        f.push_back((f[i - 1] + h / 4 * (old - f[i - kSteps])) / (1 - h / 4));
-    }
-    return f[end];
-}
-
 double least_likely_edge_by_sampling(double ratio, std::uint64_t samples) {
     double sum = 0;
     std::uint64_t index = 0;
@@ -92,22 +75,6 @@ double least_likely_edge_by_sampling(double ratio, std::uint64_t samples) {
         sum += weight;
     }
     return sum / static_cast<double>(samples);
-}
-
-double ratio_for(double probability) {
-    double low = 0, high = 1;
-    while (least_likely_edge_of_ratio(high) > probability)
-        high *= 2;
-    for (int i = 0; i < 40; i++) {
-        const double middle = (low + high) / 2;
-        (least_likely_edge_of_ratio(middle) >= probability ? low : high) = middle;
-    }
-    return low;
-}
-
-double probability_per_run(double confidence, double runs, int edges) {
-    const double run = -std::expm1(std::log1p(-confidence) / runs);
-    return std::pow(run, 1.0 / edges);
 }
 
 } // namespace pctctl::model

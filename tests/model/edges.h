@@ -26,17 +26,8 @@ double coverable_secondary_orders(std::size_t length, std::size_t stride_max, do
 // The least likely edge: a thread of the given length ends before another one begins.
 double least_likely_edge(std::size_t length, std::size_t stride_max);
 
-// Its approximation for length / stride_max = ratio: E[2^-N], N the number of strides, uniform in
-// (0, 1), that make up the ratio. By the differential equation f' = (f(x) - f(x-1)) / 2 it
-// satisfies, and by Monte Carlo as the paper does, always with the same random numbers.
-double least_likely_edge_of_ratio(double ratio);
+// least_likely_edge_of_ratio() by Monte Carlo as the paper does, always with the same random
+// numbers.
 double least_likely_edge_by_sampling(double ratio, std::uint64_t samples);
-
-// The largest ratio at which that edge has the probability; 0 < probability <= 1/2.
-double ratio_for(double probability);
-
-// What one run needs if in so many runs there is to be a hit with the given confidence: for one
-// edge, or for each of two independent ones in the same run.
-double probability_per_run(double confidence, double runs, int edges);
 
 } // namespace pctctl::model

@@ -3,6 +3,7 @@
 // can.
 #include "edges.h"
 #include "sampling.h"
+#include "stride_ratio.h"
 
 #include <gtest/gtest.h>
 

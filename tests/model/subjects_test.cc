@@ -3,6 +3,7 @@
 #include "edges.h"
 #include "exact.h"
 #include "sampling.h"
+#include "stride_ratio.h"
 #include "subjects.h"
 
 #include <gtest/gtest.h>

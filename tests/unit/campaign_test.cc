@@ -270,6 +270,29 @@ TEST(Campaign, ADepthIsDrawnForEachRunThatHasOne) {
     EXPECT_EQ(again.plans()[0].algorithm, executor.plans()[12].algorithm);
 }
 
+TEST(Campaign, StridesComeFromTheLongestThatThreadsHaveBeen) {
+    FakeExecutor executor([](const RunPlan& plan) {
+        RunResult run = passing_run();
+        run.lengths = {{7, plan.number == 2 ? 40U : 10U}, {9, 3}};
+        return run;
+    });
+    CampaignPlan plan = plan_of(4);
+    plan.policies = {"stride"};
+    plan.stride_ratio = 4;
+    carry_out(plan, executor);
+    const auto& plans = executor.plans();
+    ASSERT_EQ(plans.size(), 4U);
+    EXPECT_EQ(plans[0].algorithm.strides, Strides()); // it measures
+    EXPECT_EQ(plans[1].algorithm.strides, (Strides{3, {{7, 3}, {9, 1}}}));
+    EXPECT_EQ(plans[2].algorithm.strides, (Strides{10, {{7, 10}, {9, 1}}}));
+    EXPECT_EQ(plans[3].algorithm.strides, plans[2].algorithm.strides);
+
+    plan.strides = Strides{5, {}};
+    FakeExecutor given([](const RunPlan&) { return passing_run(); });
+    carry_out(plan, given);
+    EXPECT_EQ(given.plans()[3].algorithm.strides, *plan.strides);
+}
+
 TEST(Campaign, AStopRequestEndsItBetweenRuns) {
     std::stop_source source;
     FakeExecutor executor([&](const RunPlan& plan) {

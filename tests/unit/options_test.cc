@@ -219,6 +219,7 @@ TEST(Options, ThoseOfThePolicies) {
     const ExecutorOptions stride =
         executor_options({"--policy", "stride", "--stride-max", "5", "x"});
     EXPECT_EQ(stride.parameters.value(Parameter::stride_max), 5U);
+    EXPECT_EQ(stride.strides, (Strides{5, {}}));
     EXPECT_EQ(stride.parameters.set_value(Parameter::radius), std::nullopt);
     EXPECT_EQ(
         executor_options({"--radius=50", "--policy=rpro", "x"}).parameters.value(Parameter::radius),
@@ -231,6 +232,18 @@ TEST(Options, ThoseOfThePolicies) {
               0U);
     EXPECT_TRUE(contains(complaint({"--policy", "stride", "--stride-max", "0", "x"}),
                          "--stride-max: '0' is not a number from 1 to"));
+    EXPECT_TRUE(
+        contains(complaint({"--policy", "stride", "--stride-max", "5", "--stride-edges", "2", "x"}),
+                 "--stride-edges is for strides from thread lengths"));
+    EXPECT_EQ(executor_options({"replay", "--seed", "5", "--policy", "stride", "--strides",
+                                "2,00000000c0ffee00:9", "x"})
+                  .strides,
+              (Strides{2, {{0xc0ffee00, 9}}}));
+    EXPECT_TRUE(contains(
+        complaint({"replay", "--seed", "5", "--policy", "stride", "--strides", "2,c0ffee:9", "x"}),
+        "--strides: 'c0ffee:9' is not a thread's identity"));
+    EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--strides", "2", "x"}),
+                         "--strides is an option of policy stride, not of pct"));
     EXPECT_TRUE(contains(complaint({"--policy", "pos", "--pos-readonly", "1", "x"}),
                          "--pos-readonly: '1' is neither on nor off"));
     EXPECT_TRUE(contains(complaint({"--policy", "preempt-bound", "--preemptions", "65", "x"}),

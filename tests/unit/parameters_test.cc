@@ -20,7 +20,7 @@ TEST(Parameters, AreListedInTheirOrder) {
 
 TEST(Parameters, HaveDefaults) {
     const PolicyParameters none;
-    EXPECT_EQ(none.value(Parameter::stride_max), 20U);
+    EXPECT_EQ(none.value(Parameter::stride_edges), 1U);
     EXPECT_EQ(none.value(Parameter::radius), 10U);
     EXPECT_EQ(none.value(Parameter::pos_readonly), 1U);
     EXPECT_EQ(none.set_value(Parameter::preemptions), std::nullopt);
@@ -59,7 +59,8 @@ TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
     PolicyParameters set;
     set.set(Parameter::pos_readonly, 0);
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PCT}), json::object());
-    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_STRIDE}), json({{"stride_max", 20}}));
+    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_STRIDE}),
+              json({{"stride_max", nullptr}, {"stride_edges", 1}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_POS, PCT_POLICY_RPRO}),
               json({{"pos_readonly", false}, {"radius", 10}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PREEMPT_BOUND}),
@@ -69,6 +70,7 @@ TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
 TEST(Parameters, WhatIsWrittenIsReadAgain) {
     PolicyParameters set;
     set.set(Parameter::stride_max, 9);
+    set.set(Parameter::stride_edges, 2);
     set.set(Parameter::radius, 8);
     set.set(Parameter::pos_readonly, 0);
     set.set(Parameter::preemptions, 0);
@@ -85,11 +87,11 @@ TEST(Parameters, WhatIsWrittenIsReadAgain) {
 }
 
 TEST(Parameters, NonsenseIsRefused) {
-    for (const json& object : {json(3), json(nullptr), json::object(), json({{"stride_max", 0}}),
-                               json({{"stride_max", -1}}), json({{"stride_max", 4'000'000'000}}),
-                               json({{"stride_max", "20"}}), json({{"stride_max", nullptr}}),
-                               json({{"stride_max", 1.5}})})
-        EXPECT_ANY_THROW(parameters_from(object, PCT_POLICY_STRIDE)) << object;
+    for (const json& object :
+         {json(3), json(nullptr), json::object(), json({{"radius", 0}}), json({{"radius", -1}}),
+          json({{"radius", 4'000'000'000}}), json({{"radius", "20"}}), json({{"radius", nullptr}}),
+          json({{"radius", 1.5}})})
+        EXPECT_ANY_THROW(parameters_from(object, PCT_POLICY_RPRO)) << object;
     EXPECT_ANY_THROW(parameters_from(json({{"pos_readonly", 1}}), PCT_POLICY_POS));
     EXPECT_ANY_THROW(parameters_from(json({{"stride_max", 1}}), PCT_POLICY_PCT));
     EXPECT_ANY_THROW(parameters_from(json({{"preemptions", 65}}), PCT_POLICY_PREEMPT_BOUND));

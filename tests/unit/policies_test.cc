@@ -12,7 +12,7 @@ namespace {
 constexpr RunSeed kSeed{1000, 42};
 
 pct_policy_config config(const char* policy, unsigned depth, const PolicyParameters& parameters) {
-    return policy_config(*find_policy(policy), kSeed, depth, parameters);
+    return policy_config({.policy = policy, .depth = depth}, kSeed, parameters);
 }
 
 PolicyParameters with(Parameter parameter, std::uint64_t value) {
@@ -21,16 +21,19 @@ PolicyParameters with(Parameter parameter, std::uint64_t value) {
     return parameters;
 }
 
-TEST(PolicyConfig, TakesTheStride) {
-    EXPECT_EQ(config("stride", 2, {}).stride_max, 20U);
-    EXPECT_EQ(config("stride", 2, with(Parameter::stride_max, 3)).stride_max, 3U);
+TEST(PolicyConfig, TakesTheStrides) {
+    const auto c = policy_config({.policy = "stride", .strides = {20, {{7, 3}, {9, 40}}}}, kSeed);
+    EXPECT_EQ(c.stride_max, 20U);
+    ASSERT_EQ(c.nr_strides, 2U);
+    EXPECT_EQ(c.strides[1].identity, 9U);
+    EXPECT_EQ(c.strides[1].stride_max, 40U);
 }
 
 TEST(PolicyConfig, TakesTheRadius) {
     for (const unsigned radius : {1U, 7U, 300U}) {
         std::set<std::uint64_t> spreads;
         for (std::uint64_t stream = 0; stream < 200; ++stream) {
-            const auto c = policy_config(*find_policy("rpro"), {1000, stream}, 4,
+            const auto c = policy_config({.policy = "rpro", .depth = 4}, {1000, stream},
                                          with(Parameter::radius, radius));
             ASSERT_EQ(c.nr_change_points, 3U);
             spreads.insert(c.change_points[2].step - c.change_points[0].step);
@@ -68,10 +71,10 @@ TEST(PolicyConfig, TakesTheNumberOfPreemptions) {
     }
     EXPECT_EQ(config("pct", 3, with(Parameter::preemptions, 9)).nr_change_points, 2U);
     // The measuring run has none.
-    EXPECT_EQ(
-        policy_config(*find_policy("preempt-bound"), {0, 42}, 3, with(Parameter::preemptions, 5))
-            .nr_change_points,
-        0U);
+    EXPECT_EQ(policy_config({.policy = "preempt-bound", .depth = 3}, {0, 42},
+                            with(Parameter::preemptions, 5))
+                  .nr_change_points,
+              0U);
 }
 
 TEST(CheckParameters, EachBelongsToOnePolicy) {
@@ -129,7 +132,7 @@ TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {
     has("guarantee: a bug of depth d: at least 1/(n k^(d-1)) in each run");
     has("parameters: --depth D|auto (auto)\n");
     has("parameters: --depth D|auto (auto), --radius N (10)\n");
-    has("parameters: --stride-max N (20)\n");
+    has("parameters: --stride-max N (from thread lengths), --stride-edges N (1)\n");
     has("parameters: --pos-readonly on|off (on)\n");
     has("parameters: --depth D|auto (auto), --preemptions N (depth - 1)\n");
     has("parameters: --sleep-one-in N (50), --sleep-us N (1000)\n");

@@ -191,12 +191,13 @@ TEST(ChangedOptions, NamesEachOne) {
     used.policy = "other";
     used.parameters.set(Parameter::radius, 10); // the default
     used.parameters.set(Parameter::stride_max, 5);
-    EXPECT_EQ(
-        changed_options(kept, used),
-        (std::vector<std::string>{"policy other instead of pct", "stride-max 5 instead of 20",
-                                  "points pthread instead of pthread,syscall",
-                                  "timeout 1 s instead of 60 s", "user nobody instead of none",
-                                  "cgroup test instead of none", "pids limit 5 instead of 4096"}));
+    used.strides.others = 5;
+    EXPECT_EQ(changed_options(kept, used),
+              (std::vector<std::string>{
+                  "policy other instead of pct", "stride-max 5 instead of from thread lengths",
+                  "strides 5 instead of 1", "points pthread instead of pthread,syscall",
+                  "timeout 1 s instead of 60 s", "user nobody instead of none",
+                  "cgroup test instead of none", "pids limit 5 instead of 4096"}));
 }
 
 } // namespace

@@ -103,7 +103,8 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     options.user = "nobody";
     options.pids_limit = 9;
     options.policy = "stride";
-    options.parameters.set(Parameter::stride_max, 5);
+    options.parameters.set(Parameter::stride_edges, 2);
+    options.strides = {3, {{0xc0ffee, 12}, {1, 2}}};
     const std::string line = replay_command({}, RunSeed{10, 1}, options);
     std::vector<std::string> words;
     for (std::size_t at = 0; at < line.size();) {
@@ -121,6 +122,7 @@ TEST(ReplayCommand, OfASeedCarriesEverythingThatDecides) {
     EXPECT_EQ(again.depth, options.depth);
     EXPECT_EQ(again.policy, options.policy);
     EXPECT_EQ(again.parameters, options.parameters);
+    EXPECT_EQ(again.strides, options.strides);
     EXPECT_EQ(again.points, options.points);
     EXPECT_EQ(again.timeout, options.timeout);
     EXPECT_EQ(again.spin_limit, options.spin_limit);
@@ -275,7 +277,7 @@ TEST(Portfolio, AFailureIsRepeatedUnderItsOwnPolicy) {
 TEST(Portfolio, InJson) {
     const json j = json::parse(summary_json(portfolio_report("stride,pct")));
     EXPECT_EQ(j["policy"], "stride,pct");
-    EXPECT_EQ(j["parameters"], json({{"stride_max", 20}}));
+    EXPECT_EQ(j["parameters"], json({{"stride_max", nullptr}, {"stride_edges", 1}}));
     EXPECT_TRUE(j["bound_run"].is_null());
     EXPECT_TRUE(j["bound_campaign"].is_null());
     ASSERT_EQ(j["policies"].size(), 2U);
@@ -328,7 +330,9 @@ TEST(Statement, OfPosIsAboutPartialOrders) {
 
 TEST(Statement, OfOthersIsThatThereIsNone) {
     const std::string text = summary_text(portfolio_report("stride"));
-    EXPECT_TRUE(contains(text, "policy stride (stride-max 20), points")) << text;
+    EXPECT_TRUE(
+        contains(text, "policy stride (stride-max from thread lengths, stride-edges 1), points"))
+        << text;
     EXPECT_TRUE(contains(text, "policy stride promises nothing about the bugs"));
     EXPECT_FALSE(contains(text, "not covered"));
 }
@@ -395,8 +399,8 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
     EXPECT_EQ(fields, (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal",
-                                             "policy", "depth", "threads", "steps", "switches",
-                                             "duration_ms", "order_hash"}));
+                                             "policy", "depth", "strides", "threads", "steps",
+                                             "switches", "duration_ms", "order_hash"}));
 }
 
 TEST(Json, HasTheValues) {
@@ -491,7 +495,7 @@ TEST(WriteReport, ReplacesAFileAsAWhole) {
     ASSERT_TRUE(write_report(file, "two\n"));
     EXPECT_EQ(contents(file), "two\n");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
-    struct stat status{};
+    struct stat status {};
     ASSERT_EQ(::stat(file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0644U);
 }

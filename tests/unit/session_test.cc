@@ -136,7 +136,7 @@ TEST_F(Session, APortfolioSharesTheRunsOut) {
         used = plan;
         return failing_run();
     });
-    EXPECT_EQ(used.algorithm, (Algorithm{"stride", 3}));
+    EXPECT_EQ(used.algorithm, (Algorithm{"stride", 3, {}}));
     EXPECT_EQ(executor_options_.policy, "stride");
 }
 

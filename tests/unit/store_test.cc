@@ -98,18 +98,24 @@ TEST(Store, WhatIsKeptIsLoadedAgain) {
 TEST(Store, KeepsWhatIsSetOfThePolicy) {
     RunRecord record{some_options(), "/", some_run(), "1", "2"};
     record.options.policy = "stride";
-    record.options.parameters.set(Parameter::stride_max, 5);
+    record.options.parameters.set(Parameter::stride_edges, 2);
+    record.options.strides = {3, {{0xc0ffee, 12}}};
     auto parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;
     EXPECT_EQ(parsed->options.policy, "stride");
     EXPECT_EQ(parsed->options.parameters, record.options.parameters);
+    EXPECT_EQ(parsed->options.strides, record.options.strides);
+    EXPECT_EQ(parsed->result.algorithm.strides, record.options.strides);
     // Another version's default may be another one.
     record.options.parameters = {};
     parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;
-    EXPECT_EQ(parsed->options.parameters.set_value(Parameter::stride_max), 20U);
+    EXPECT_EQ(parsed->options.parameters.set_value(Parameter::stride_edges), 1U);
     json damaged = json::parse(to_json_text(record));
-    damaged["parameters"]["stride_max"] = 0;
+    damaged["parameters"]["stride_edges"] = 0;
+    EXPECT_FALSE(parse_record(damaged.dump(), "here"));
+    damaged = json::parse(to_json_text(record));
+    damaged["strides"] = "3,12";
     EXPECT_FALSE(parse_record(damaged.dump(), "here"));
     damaged["parameters"] = json::object();
     EXPECT_FALSE(parse_record(damaged.dump(), "here"));
@@ -122,7 +128,7 @@ TEST(Store, KeepsTheRunsOwnPolicyOfAPortfolio) {
     options.parameters.set(Parameter::stride_max, 5);
     RunStore store(directory / "out", options, "/");
     RunResult run = some_run();
-    run.algorithm = {"stride", 2};
+    run.algorithm = {"stride", 2, {5, {}}};
     const auto kept = store.keep(run);
     ASSERT_TRUE(kept) << kept.error().message;
     const auto loaded = load_record(*kept);

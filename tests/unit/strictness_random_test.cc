@@ -49,7 +49,8 @@ public:
 
     int faults() const { return faults_; }
     StrictnessReport check() const {
-        return check_strictness({.seed = seed_, .depth = depth_, .log = log_, .records = records_});
+        return check_strictness(
+            {.seed = seed_, .algorithm = {.depth = depth_}, .log = log_, .records = records_});
     }
 
 private:

@@ -103,8 +103,10 @@ public:
     }
 
     StrictnessReport check() const {
-        return check_strictness(
-            {.seed = seed_, .depth = depth_, .policy = policy_, .log = log_, .records = records_});
+        return check_strictness({.seed = seed_,
+                                 .algorithm = {.policy = policy_, .depth = depth_},
+                                 .log = log_,
+                                 .records = records_});
     }
 
     pct_event& event(std::uint32_t thread, std::uint32_t type) {

@@ -71,6 +71,8 @@ RunResult run_from(const json& j) {
     run.seed_k = static_cast<std::uint32_t>(hex(run.seed.substr(0, 8), 8));
     run.seed_stream = hex(run.seed.substr(8), 16);
     run.policy = j.at("policy").get<std::string>();
+    if (!j.at("strides").is_null())
+        run.strides = j.at("strides").get<std::string>();
     run.outcome = j.at("outcome").get<std::string>();
     run.exit_code = j.at("exit_code").get<int>();
     run.signal = j.at("signal").get<int>();

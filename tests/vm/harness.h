@@ -30,6 +30,7 @@ struct RunResult {
     std::uint32_t seed_k = 0; // the seed's two parts
     std::uint64_t seed_stream = 0;
     std::string policy;
+    std::string strides; // empty: of another policy
     std::string outcome;
     int exit_code = 0;
     int signal = 0;

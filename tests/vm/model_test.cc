@@ -55,10 +55,12 @@ public:
     }
 
     // All with this one.
-    std::vector<Triple> same_seed(const std::vector<Executable>& programs,
-                                  const std::string& seed) {
-        return run({"replay", "--seed", seed, "--times", std::to_string(programs.size())},
-                   programs);
+    std::vector<Triple> same_seed(const std::vector<Executable>& programs, const RunResult& as) {
+        Arguments replay = {"replay", "--seed", as.seed, "--times",
+                            std::to_string(programs.size())};
+        if (!as.strides.empty())
+            replay.insert(replay.end(), {"--strides", as.strides});
+        return run(replay, programs);
     }
 
     // Empty when the kernel's order is the model's.
@@ -87,7 +89,7 @@ public:
             const std::vector<Executable> parts = smaller(triple.executable);
             if (parts.empty())
                 break;
-            for (Triple& part : same_seed(parts, triple.run.seed)) {
+            for (Triple& part : same_seed(parts, triple.run)) {
                 if (difference(part).empty())
                     continue;
                 triple = std::move(part);
@@ -107,7 +109,7 @@ public:
     // The same of the smallest part, if it differs again and again.
     std::string minimal(const Triple& triple) {
         constexpr std::size_t kTries = 10;
-        const auto again = same_seed(std::vector(kTries, triple.executable), triple.run.seed);
+        const auto again = same_seed(std::vector(kTries, triple.executable), triple.run);
         const auto same = std::count_if(again.begin(), again.end(), [&](const Triple& other) {
             return other.marks == triple.marks && other.run.order_hash == triple.run.order_hash;
         });
@@ -119,8 +121,10 @@ public:
 
 private:
     pct_policy_config config(const RunResult& run) const {
-        return ::pctctl::policy_config(*::pctctl::find_policy(policy_),
-                                       {.k = run.seed_k, .stream = run.seed_stream}, kDepth);
+        ::pctctl::Algorithm algorithm{.policy = policy_, .depth = kDepth};
+        if (!run.strides.empty())
+            algorithm.strides = *::pctctl::Strides::parse(run.strides);
+        return ::pctctl::policy_config(algorithm, {.k = run.seed_k, .stream = run.seed_stream});
     }
 
     std::vector<Triple> run(Arguments arguments, const std::vector<Executable>& programs) {

@@ -3,7 +3,11 @@
 // time and has the probabilities that its paper states.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "edges.h"
 #include "harness.h"
+#include "stride_ratio.h"
 
 namespace vmtest {
 namespace {
@@ -33,7 +37,7 @@ TEST_P(Policy, IsReproducibleAndSerial) {
             const RunResult& a = one.summary.results[i];
             const RunResult& b = two.summary.results[i];
             EXPECT_GT(a.steps, 0U);
-            if (a.seed == b.seed) {
+            if (a.seed == b.seed && a.strides == b.strides) {
                 EXPECT_EQ(a.order_hash, b.order_hash) << program << ", seed " << a.seed;
             }
         }
@@ -143,6 +147,41 @@ INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
                              std::erase(name, '-');
                              return name;
                          });
+
+// Main's length is 42, with the creation and the join. Its 41 steps before the join come before the
+// thread's only one as often as the analysis of the paper says, with the s_max that follows from
+// that length and the number of runs; not once under the random walk, which is stride's first run.
+class MeasuredStride : public testing::TestWithParam<unsigned> {};
+
+TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
+    const unsigned runs = 400;
+    const std::string edges = std::to_string(GetParam());
+    const Call call = pctctl({"--policy", "stride", "--stride-edges", edges, "--seed", "11",
+                              "--runs", std::to_string(runs), "--keep-going", "--jobs", "2",
+                              "--points", "pthread", "--", built("programs/unlikely_edge")},
+                             std::chrono::seconds(runs));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(runs, call.summary.runs_done) << call;
+    EXPECT_EQ(43U, call.summary.steps);
+    const auto stride_max =
+        static_cast<std::size_t>(std::ceil(42 / ::pctctl::stride_ratio(runs, GetParam())));
+    // The identity of the first thread, in hex.
+    const std::string main = "5043542d726f6f74:" + std::to_string(stride_max);
+    EXPECT_EQ("1", call.summary.results[0].strides);
+    for (std::size_t i = 5; i < runs; ++i) // with two jobs what is measured arrives late
+        EXPECT_NE(std::string::npos, call.summary.results[i].strides.find(main)) << i;
+    // The first choice is made before there is another thread.
+    const double probability = 2 * ::pctctl::model::least_likely_edge(41, stride_max);
+    const Interval interval = clopper_pearson(call.summary.failures, runs, 0.999);
+    std::cout << edges << " edges, s_max " << stride_max << ": " << call.summary.failures << " of "
+              << runs << ", 99.9 % interval " << interval.low << " to " << interval.high
+              << ", exact " << probability << "\n";
+    EXPECT_LE(interval.low, probability);
+    EXPECT_GE(interval.high, probability);
+    EXPECT_GT(call.summary.failures, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Edges, MeasuredStride, testing::Values(1U, 2U));
 
 // POS draws a new priority for a waiting event when another one has used its object. So a single
 // use, against seven by another process, comes last in 1 of 2^7 runs; were they two objects, in 1
