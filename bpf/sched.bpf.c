@@ -2,21 +2,21 @@
 /*
  * The scheduler: strict priorities among the threads of each run, and exact change points.
  *
- * Each run has a queue ordered by priority and an owner, the one thread that may execute. A thread
- * is either blocked, waiting in its run's queue, or the owner; the owner is chosen in ops.dispatch
- * and gives up in ops.stopping, whatever the reason. So "at most one thread of a run executes" is
- * the invariant on pct_run_state.owner, and "the one of highest priority" is decided in a single
+ * Each run has a queue ordered by priority and an owner, the one thread that may execute. A thread is
+ * either blocked, waiting in its run's queue, or the owner; the owner is chosen in ops.dispatch and
+ * gives up in ops.stopping, whatever the reason. So "at most one thread of a run executes" is the
+ * invariant on pct_run_state.owner, and "the one of highest priority" is decided in a single
  * place, dispatch_run().
  *
  * Priorities change only while their thread executes: at steps (libc operations by uprobe, system
- * calls by tracepoint) and by demotion. A step ends by comparing the thread with the best waiting
- * one; when it lost, it preempts itself before the operation takes effect.
+ * calls by tracepoint) and by demotion. A step ends by comparing the thread with the best waiting one;
+ * when it lost, it preempts itself before the operation takes effect.
  *
  * A thread must never lose the CPU inside a tracing program or a non-sleepable one: the first are
  * skipped on a CPU where another thread is inside them, so that a starved thread would switch off
- * everybody's steps, and the second hold an RCU read lock, for as long as the thread starves. Hence
- * the program types here: classic tracepoints, which the kernel calls with preemption disabled, and
- * a sleepable uprobe. A kick asked for in them takes effect right behind them.
+ * everybody's steps, and the second hold an RCU read lock, for as long as the thread starves. Hence the
+ * program types here: classic tracepoints, which the kernel calls with preemption disabled, and a
+ * sleepable uprobe. A kick asked for in them takes effect right behind them.
  *
  * Only tasks whose scheduling class is SCHED_EXT are touched at all (SCX_OPS_SWITCH_PARTIAL); the
  * controller puts the first thread of a run there, all others inherit it.
@@ -33,6 +33,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define LONGEST_TICK_NS (10 * 1000 * 1000ULL) /* of kernels with 100 ticks in a second */
 
 /* Task states and flags that are macros in the kernel. */
+#define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
 #define TASK_NOLOAD 0x400
 #define TASK_FREEZABLE 0x2000
@@ -64,6 +65,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_NANOSLEEP 35
 #define NR_CLOCK_NANOSLEEP 230
 #define NR_FUTEX_WAITV 449
+#define NR_WAIT4 61
+#define NR_WAITID 247
 #define NR_MMAP 9
 #define NR_FCNTL 72
 #define NR_ALARM 37
@@ -97,14 +100,15 @@ struct {
 
 /* A thread of a run under way with all that belongs to it. */
 struct actor {
-    struct task_struct* p;
-    struct pct_thread* t;
-    struct pct_run_config* cfg;
-    struct pct_run_state* st;
+    struct task_struct *p;
+    struct pct_thread *t;
+    struct pct_run_config *cfg;
+    struct pct_run_state *st;
 };
 
 /* False when the task is not a thread of a run under way. */
-static __always_inline bool actor_of(struct task_struct* p, struct actor* a) {
+static __always_inline bool actor_of(struct task_struct *p, struct actor *a)
+{
     a->p = p;
     a->t = bpf_task_storage_get(&threads, p, NULL, 0);
     if (!a->t)
@@ -114,12 +118,13 @@ static __always_inline bool actor_of(struct task_struct* p, struct actor* a) {
     return a->cfg && a->st && a->cfg->id == a->t->run;
 }
 
-static __always_inline void report(struct actor* a, __u32 type, __u32 kind, __s32 code, __u64 site);
-static __always_inline void end_hold(struct actor* a);
-static s32 cpu_for(struct task_struct* p, __u32 slot);
+static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s32 code, __u64 site);
+static __always_inline void end_hold(struct actor *a);
+static s32 cpu_for(struct task_struct *p, __u32 slot);
 
 /* It may not leave its CPU. In its own callbacks a thread's count has one of the BPF program's. */
-static __always_inline bool is_pinned(struct task_struct* p) {
+static __always_inline bool is_pinned(struct task_struct *p)
+{
     __u32 disabled = p->migration_disabled;
 
     return disabled > 1 || (disabled == 1 && p != bpf_get_current_task_btf());
@@ -128,11 +133,13 @@ static __always_inline bool is_pinned(struct task_struct* p) {
 #include "parallel.bpf.h"
 
 /* May it execute? */
-static __always_inline bool owns(const struct actor* a) {
+static __always_inline bool owns(const struct actor *a)
+{
     return a->cfg->parallel ? in_place(a->st, a->t) : (__u32)a->st->owner == a->t->index + 1;
 }
 
-static __always_inline void release(struct actor* a) {
+static __always_inline void release(struct actor *a)
+{
     __u64 owner = a->st->owner;
 
     if (a->cfg->parallel)
@@ -142,17 +149,18 @@ static __always_inline void release(struct actor* a) {
 }
 
 /* It does something other than to spin. */
-static __always_inline void not_spinning(struct actor* a) {
+static __always_inline void not_spinning(struct actor *a)
+{
     a->t->cpu_mark = a->p->se.sum_exec_runtime;
     a->t->spun_ns = 0;
 }
 
 /*
- * The CPU time between two ticks, and no more than a tick's length of it: the processor of a
- * virtual machine that its host keeps waiting takes no ticks, and executes nothing, but time goes
- * on.
+ * The CPU time between two ticks, and no more than a tick's length of it: the processor of a virtual
+ * machine that its host keeps waiting takes no ticks, and executes nothing, but time goes on.
  */
-static __always_inline __u64 spun_ns(struct actor* a) {
+static __always_inline __u64 spun_ns(struct actor *a)
+{
     __u64 now = a->p->se.sum_exec_runtime, ran = now - a->t->cpu_mark;
 
     a->t->cpu_mark = now;
@@ -160,7 +168,8 @@ static __always_inline __u64 spun_ns(struct actor* a) {
     return a->t->spun_ns;
 }
 
-static __always_inline void note_priority(struct actor* a) {
+static __always_inline void note_priority(struct actor *a)
+{
     if (a->cfg->parallel)
         place_of(a->st, a->t->place - 1)->priority = rank_of(a->t);
     else
@@ -168,11 +177,12 @@ static __always_inline void note_priority(struct actor* a) {
 }
 
 /* The lower threads stand still until this one is back in the queue. */
-static __always_inline void hold(struct actor* a) {
+static __always_inline void hold(struct actor *a)
+{
     int i;
 
     for (i = 0; i < PCT_MAX_HOLDS && !a->t->hold; i++) {
-        struct pct_hold* hold = &a->st->holds[i];
+        struct pct_hold *hold = &a->st->holds[i];
 
         if (__sync_val_compare_and_swap(&hold->priority, 0, rank_of(a->t)))
             continue;
@@ -184,7 +194,8 @@ static __always_inline void hold(struct actor* a) {
 }
 
 /* Unless the element is another thread's by now, the hold having been ended by somebody else. */
-static __always_inline void end_hold(struct actor* a) {
+static __always_inline void end_hold(struct actor *a)
+{
     __u32 i = a->t->hold - 1;
 
     if (i < PCT_MAX_HOLDS)
@@ -193,7 +204,8 @@ static __always_inline void end_hold(struct actor* a) {
 }
 
 /* It got a lock that somebody else of the run waits for as well: that one waits for it now. */
-static __always_inline void end_holds_for_lock(struct actor* a) {
+static __always_inline void end_holds_for_lock(struct actor *a)
+{
     int i;
 
     for (i = 0; i < PCT_MAX_HOLDS && a->t->lock; i++)
@@ -202,17 +214,18 @@ static __always_inline void end_holds_for_lock(struct actor* a) {
 }
 
 /* The same for the current task. Quick for all tasks of the machine that are none of ours. */
-static __always_inline bool current_actor(struct actor* a) {
-    struct task_struct* p = bpf_get_current_task_btf();
+static __always_inline bool current_actor(struct actor *a)
+{
+    struct task_struct *p = bpf_get_current_task_btf();
 
     return p->policy == SCHED_EXT && actor_of(p, a);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static __always_inline void report(struct actor* a, __u32 type, __u32 kind, __s32 code,
-                                   __u64 site) {
-    struct pct_event* e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s32 code, __u64 site)
+{
+    struct pct_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
     if (!e) {
         __sync_fetch_and_add(&a->st->lost_events, 1);
@@ -243,64 +256,72 @@ static __always_inline void report(struct actor* a, __u32 type, __u32 kind, __s3
  * Global functions: verified once each, whatever calls them; weak, so that no argument is optimized
  * away.
  */
-__weak int policy_appear(struct pct_policy_config* cfg __arg_nonnull,
-                         struct pct_policy_run* run __arg_nonnull,
-                         struct pct_policy_thread* th __arg_nonnull) {
+__weak int policy_appear(struct pct_policy_config *cfg __arg_nonnull,
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull)
+{
     pct_policy_appear(cfg, run, th);
     return 0;
 }
 
-__weak __u64 policy_arrive(struct pct_policy_config* cfg __arg_nonnull,
-                           struct pct_policy_run* run __arg_nonnull,
-                           struct pct_policy_thread* th __arg_nonnull,
-                           struct pct_policy_view* view __arg_nonnull) {
+__weak __u64 policy_arrive(struct pct_policy_config *cfg __arg_nonnull,
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull,
+                         struct pct_policy_view *view __arg_nonnull)
+{
     return pct_policy_arrive(cfg, run, th, view);
 }
 
-__weak int policy_select(struct pct_policy_config* cfg __arg_nonnull,
-                         struct pct_policy_run* run __arg_nonnull,
-                         struct pct_policy_thread* th __arg_nonnull) {
+__weak int policy_select(struct pct_policy_config *cfg __arg_nonnull,
+                         struct pct_policy_run *run __arg_nonnull,
+                         struct pct_policy_thread *th __arg_nonnull)
+{
     return pct_policy_select(cfg, run, th);
 }
 
-__weak int policy_executed(struct pct_policy_config* cfg __arg_nonnull,
-                           struct pct_policy_run* run __arg_nonnull,
-                           struct pct_policy_thread* th __arg_nonnull) {
+__weak int policy_executed(struct pct_policy_config *cfg __arg_nonnull,
+                           struct pct_policy_run *run __arg_nonnull,
+                           struct pct_policy_thread *th __arg_nonnull)
+{
     return pct_policy_executed(cfg, run, th);
 }
 
-__weak int policy_block(struct pct_policy_config* cfg __arg_nonnull,
-                        struct pct_policy_run* run __arg_nonnull,
-                        struct pct_policy_thread* th __arg_nonnull) {
+__weak int policy_block(struct pct_policy_config *cfg __arg_nonnull,
+                        struct pct_policy_run *run __arg_nonnull,
+                        struct pct_policy_thread *th __arg_nonnull)
+{
     pct_policy_block(cfg, run, th);
     return 0;
 }
 
-__weak int policy_wake(struct pct_policy_config* cfg __arg_nonnull,
-                       struct pct_policy_run* run __arg_nonnull,
-                       struct pct_policy_thread* th __arg_nonnull) {
+__weak int policy_wake(struct pct_policy_config *cfg __arg_nonnull,
+                       struct pct_policy_run *run __arg_nonnull,
+                       struct pct_policy_thread *th __arg_nonnull)
+{
     pct_policy_wake(cfg, run, th);
     return 0;
 }
 
-__weak int policy_disturbed(struct pct_policy_config* cfg __arg_nonnull,
-                            struct pct_policy_run* run __arg_nonnull,
-                            struct pct_policy_thread* th __arg_nonnull, struct pct_pending* by) {
+__weak int policy_disturbed(struct pct_policy_config *cfg __arg_nonnull,
+                            struct pct_policy_run *run __arg_nonnull,
+                            struct pct_policy_thread *th __arg_nonnull,
+                            struct pct_pending *by)
+{
     pct_policy_disturbed(cfg, run, th, by);
     return 0;
 }
 
-__weak int policy_stuck(struct pct_policy_config* cfg __arg_nonnull,
-                        struct pct_policy_run* run __arg_nonnull,
-                        struct pct_policy_thread* th __arg_nonnull,
-                        struct pct_policy_view* view __arg_nonnull, __u64 count_and_sign) {
+__weak int policy_stuck(struct pct_policy_config *cfg __arg_nonnull,
+                        struct pct_policy_run *run __arg_nonnull,
+                        struct pct_policy_thread *th __arg_nonnull,
+                        struct pct_policy_view *view __arg_nonnull, __u64 count_and_sign)
+{
     return pct_policy_stuck(cfg, run, th, view, count_and_sign & 7, count_and_sign >> 3);
 }
 
 /*
- * Threads of a run that are to make a step on an object, or are in it, so that a step beside which
- * nobody else is does not cost a walk over all who wait. Written by the scheduler; hooks of a run
- * take turns.
+ * Threads of a run that are to make a step on an object, or are in it, so that a step beside which nobody
+ * else is does not cost a walk over all who wait. Written by the scheduler; hooks of a run take turns.
  */
 struct at_object_key {
     __u64 object;
@@ -314,11 +335,13 @@ struct {
     __type(value, __u32);
 } at_object SEC(".maps");
 
-static __always_inline struct at_object_key object_of(const struct pct_thread* t) {
+static __always_inline struct at_object_key object_of(const struct pct_thread *t)
+{
     return (struct at_object_key){.object = t->pol.event.object, .run = t->run};
 }
 
-static __always_inline void come_to_object(struct pct_run_state* st, const struct pct_thread* t) {
+static __always_inline void come_to_object(struct pct_run_state *st, const struct pct_thread *t)
+{
     struct at_object_key key = object_of(t);
     __u32 *count = bpf_map_lookup_elem(&at_object, &key), one = 1;
 
@@ -328,24 +351,26 @@ static __always_inline void come_to_object(struct pct_run_state* st, const struc
         st->uncounted = 1;
 }
 
-static __always_inline void leave_object(const struct pct_thread* t) {
+static __always_inline void leave_object(const struct pct_thread *t)
+{
     struct at_object_key key = object_of(t);
-    __u32* count = bpf_map_lookup_elem(&at_object, &key);
+    __u32 *count = bpf_map_lookup_elem(&at_object, &key);
 
     if (count && --*count == 0)
         bpf_map_delete_elem(&at_object, &key);
 }
 
 /* Is another thread at the object of this one's step, which is over? */
-static __always_inline bool others_at_object(const struct pct_run_state* st,
-                                             const struct pct_thread* t) {
+static __always_inline bool others_at_object(const struct pct_run_state *st, const struct pct_thread *t)
+{
     struct at_object_key key = object_of(t);
 
     return st->uncounted || bpf_map_lookup_elem(&at_object, &key);
 }
 
 /* What is left to be told to waiting threads; dispatch_run() does it. */
-static __always_inline void note_reaction(struct actor* a, __u32 reaction) {
+static __always_inline void note_reaction(struct actor *a, __u32 reaction)
+{
     if (reaction == PCT_REACT_CONFLICTS || reaction == PCT_REACT_ALL) {
         a->st->reaction = reaction;
         a->st->reacting_to = a->t->pol.event;
@@ -353,7 +378,8 @@ static __always_inline void note_reaction(struct actor* a, __u32 reaction) {
 }
 
 /* A step of the thread is over. */
-static __always_inline void executed(struct actor* a) {
+static __always_inline void executed(struct actor *a)
+{
     __u32 reaction;
 
     if (!a->t->arrived)
@@ -368,8 +394,9 @@ static __always_inline void executed(struct actor* a) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static __always_inline void demote(struct actor* a, enum pct_demotion why) {
-    struct pct_thread* t = a->t;
+static __always_inline void demote(struct actor *a, enum pct_demotion why)
+{
+    struct pct_thread *t = a->t;
 
     t->pol.priority = pct_demoted_priority(++a->st->demote_floor);
     if (owns(a))
@@ -383,12 +410,14 @@ static __always_inline void demote(struct actor* a, enum pct_demotion why) {
 }
 
 /* Not stepwise: demote it now? */
-static __always_inline bool stuck(struct actor* a, enum pct_demotion sign, __u64 count) {
+static __always_inline bool stuck(struct actor *a, enum pct_demotion sign, __u64 count)
+{
     return pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count);
 }
 
 /* Somebody waits for a thread below this one, it seems. */
-static __always_inline void intervene(struct actor* a, enum pct_demotion sign) {
+static __always_inline void intervene(struct actor *a, enum pct_demotion sign)
+{
     if (!a->cfg->parallel) {
         demote(a, sign);
         return;
@@ -398,8 +427,9 @@ static __always_inline void intervene(struct actor* a, enum pct_demotion sign) {
     a->st->reaction = PCT_REACT_BUMP;
 }
 
-static __always_inline void notice_no_progress(struct actor* a, __u32 traits, __u64 site) {
-    struct pct_thread* t = a->t;
+static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
+{
+    struct pct_thread *t = a->t;
     enum pct_demotion sign = 0;
     __u64 count = 0;
 
@@ -430,22 +460,25 @@ static __always_inline void notice_no_progress(struct actor* a, __u32 traits, __
 }
 
 /*
- * The executing thread arrives at its next step: count it, and tell the policy. The caller enforces
- * the result before the operation takes effect. Stepwise policies are told in dispatch_run(), where
- * waiting threads' priorities can be changed.
+ * The executing thread arrives at its next step: count it, and tell the policy. The caller enforces the
+ * result before the operation takes effect. Stepwise policies are told in dispatch_run(), where waiting
+ * threads' priorities can be changed.
  */
-static __always_inline void step(struct actor* a, __u32 kind, __u64 object, __u32 flags,
-                                 __u64 site) {
-    struct pct_run_state* st = a->st;
-    struct pct_thread* t = a->t;
+static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u32 flags, __u64 site)
+{
+    struct pct_run_state *st = a->st;
+    struct pct_thread *t = a->t;
     struct pct_policy_view view = {};
     unsigned long irqs;
-    __u64 sleep_ns;
+    __u64 sleep_ns, counted;
 
     bpf_local_irq_save(&irqs);
     if (a->cfg->parallel)
         lock_hooks(st);
     st->steps++;
+    if (st->enabled > 1)
+        st->concurrent++;
+    counted = st->policy.counted;
     not_spinning(a);
     if (a->cfg->stepwise) {
         t->next.kind = kind;
@@ -453,7 +486,7 @@ static __always_inline void step(struct actor* a, __u32 kind, __u64 object, __u3
         t->next.flags = flags;
         t->arriving = 1;
     } else {
-        view.enabled = st->runnable;
+        view.enabled = st->enabled;
         st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
         if (a->cfg->parallel)
             policy_executed(&a->cfg->policy, &st->policy, &t->pol);
@@ -463,35 +496,39 @@ static __always_inline void step(struct actor* a, __u32 kind, __u64 object, __u3
         note_priority(a);
     }
     if (a->cfg->trace)
-        report(a, PCT_EVENT_STEP, kind, 0, site);
+        report(a, PCT_EVENT_STEP, kind,
+               st->policy.counted > counted ? st->policy.counted : 0, site);
     if (a->cfg->parallel)
         unlock_hooks(st);
     bpf_local_irq_restore(&irqs);
 }
 
 /*
- * Is the thread, its user stack pointer being sp, still inside the libc operation it entered last?
- * The return address is then still where the call put it.
+ * Is the thread, its user stack pointer being sp, still inside the libc operation it entered last? The
+ * return address is then still where the call put it.
  */
-static bool inside_operation(struct pct_thread* t, __u64 sp) {
+static bool inside_operation(struct pct_thread *t, __u64 sp)
+{
     __u64 value = 0;
 
     if (!t->op_sp)
         return false;
-    if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void*)t->op_sp) &&
+    if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void *)t->op_sp) &&
         value == t->op_return)
         return true;
     t->op_sp = 0;
     return false;
 }
 
-static __always_inline bool is_c11(__u32 point) {
+static __always_inline bool is_c11(__u32 point)
+{
     return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
 }
 
 /* ---- Objects of events ----------------------------------------------------------------------- */
 
-static __always_inline __u32 pending_flags(__u32 traits) {
+static __always_inline __u32 pending_flags(__u32 traits)
+{
     return (traits & PCT_POINT_READ_ONLY ? PCT_PENDING_READ_ONLY : 0) |
            (traits & PCT_POINT_ACQUIRES ? PCT_PENDING_ACQUIRES : 0);
 }
@@ -501,28 +538,27 @@ struct shared_word {
     __u64 object;
 };
 
-/* A word of a shared mapping is known by the file and where it is there, as the kernel's futexes
- * are. */
-static long find_in_file(struct task_struct* p, struct vm_area_struct* vma,
-                         struct shared_word* word) {
-    struct inode* inode;
+/* A word of a shared mapping is known by the file and where it is there, as the kernel's futexes are. */
+static long find_in_file(struct task_struct *p, struct vm_area_struct *vma, struct shared_word *word)
+{
+    struct inode *inode;
 
     if (!(vma->vm_flags & VM_MAYSHARE) || !vma->vm_file)
         return 0;
     inode = BPF_CORE_READ(vma, vm_file, f_inode);
-    word->object =
-        pct_mix((__u64)inode ^ pct_mix((vma->vm_pgoff << 12) + word->address - vma->vm_start));
+    word->object = pct_mix((__u64)inode ^ pct_mix((vma->vm_pgoff << 12) + word->address - vma->vm_start));
     return 0;
 }
 
 /*
- * An address of the current thread's, the same one for all threads of the process; in shared
- * memory, for all processes. The search fails when another thread has been stopped while it changed
- * the mappings, which only happens where an interrupt has decided.
+ * An address of the current thread's, the same one for all threads of the process; in shared memory, for
+ * all processes. The search fails when another thread has been stopped while it changed the mappings,
+ * which only happens where an interrupt has decided.
  */
-static __always_inline __u64 memory_object(struct actor* a, __u64 address) {
+static __always_inline __u64 memory_object(struct actor *a, __u64 address)
+{
     struct shared_word word = {.address = address};
-    struct task_struct* p = a->p;
+    struct task_struct *p = a->p;
 
     bpf_find_vma(bpf_get_current_task_btf(), address, find_in_file, &word, 0);
     if (!word.object)
@@ -530,19 +566,20 @@ static __always_inline __u64 memory_object(struct actor* a, __u64 address) {
     return word.object | 1;
 }
 
-static __always_inline __u64 end_of_connection(__u32 address, __u16 port) {
+static __always_inline __u64 end_of_connection(__u32 address, __u16 port)
+{
     return pct_mix((__u64)address << 16 | port);
 }
 
-/* A connection is one object, whichever end of it is used. IPv6 has a stand-in for each address
- * here. */
-static __always_inline __u64 socket_object(struct file* file) {
-    struct socket* socket = BPF_CORE_READ(file, private_data);
+/* A connection is one object, whichever end of it is used. IPv6 has a stand-in for each address here. */
+static __always_inline __u64 socket_object(struct file *file)
+{
+    struct socket *socket = BPF_CORE_READ(file, private_data);
     struct sock *sk = BPF_CORE_READ(socket, sk), *peer;
     __u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
 
     if (family == AF_UNIX) {
-        peer = BPF_CORE_READ((struct unix_sock*)sk, peer);
+        peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
         return (__u64)(peer > sk ? peer : sk);
     }
     if ((family == AF_INET || family == AF_INET6) && BPF_CORE_READ(sk, __sk_common.skc_dport))
@@ -554,11 +591,12 @@ static __always_inline __u64 socket_object(struct file* file) {
 }
 
 /* What is behind a descriptor: the inode of a file, device or pipe, or a connection. */
-static __always_inline __u64 file_object(struct task_struct* p, __u32 fd) {
-    struct fdtable* table = BPF_CORE_READ(p, files, fdt);
-    struct file** slots = BPF_CORE_READ(table, fd);
-    struct file* file = NULL;
-    struct inode* inode;
+static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
+{
+    struct fdtable *table = BPF_CORE_READ(p, files, fdt);
+    struct file **slots = BPF_CORE_READ(table, fd);
+    struct file *file = NULL;
+    struct inode *inode;
 
     if (fd < BPF_CORE_READ(table, max_fds))
         bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]);
@@ -566,12 +604,12 @@ static __always_inline __u64 file_object(struct task_struct* p, __u32 fd) {
         return 0;
     inode = BPF_CORE_READ(file, f_inode);
     return pct_mix((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK ? socket_object(file)
-                                                                       : (__u64)inode) |
-           1;
+                                                                        : (__u64)inode) | 1;
 }
 
-static __always_inline __u64 syscall_object(struct actor* a, struct trace_event_raw_sys_enter* call,
-                                            __u32 traits) {
+static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
+                                            __u32 traits)
+{
     if (!a->cfg->stepwise)
         return 0; /* nobody asks */
     if (traits & PCT_POINT_FILE)
@@ -583,27 +621,29 @@ static __always_inline __u64 syscall_object(struct actor* a, struct trace_event_
     return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
 }
 
-static __always_inline __u64 libc_object(struct actor* a, struct pt_regs* regs, __u32 traits) {
+static __always_inline __u64 libc_object(struct actor *a, struct pt_regs *regs, __u32 traits)
+{
     if (!a->cfg->stepwise)
         return 0;
-    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES
-                                      : memory_object(a, PT_REGS_PARM1(regs));
+    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a, PT_REGS_PARM1(regs));
 }
 
 /*
  * The point at which kick.bpf.c makes the current thread give way. It is called with preemption
  * disabled, so the thread leaves the CPU when that is enabled again.
  */
-static __noinline int enforce(void) {
+static __noinline int enforce(void)
+{
     asm volatile("");
     return 0;
 }
 
-static __always_inline void libc_point(struct pt_regs* regs) {
+static __always_inline void libc_point(struct pt_regs *regs)
+{
     __u64 cookie, sp, ret = 0, base;
     __u32 point, index, traits;
-    struct pct_object* object;
-    struct pct_thread* t;
+    struct pct_object *object;
+    struct pct_thread *t;
     struct actor a;
 
     if (!current_actor(&a) || !a.st->started)
@@ -616,7 +656,7 @@ static __always_inline void libc_point(struct pt_regs* regs) {
     if (!object)
         return;
     sp = PT_REGS_SP(regs);
-    bpf_probe_read_user(&ret, sizeof(ret), (void*)sp);
+    bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
     if (ret >= t->loader_start && ret < t->loader_end)
         return;
 
@@ -644,11 +684,12 @@ static __always_inline void libc_point(struct pt_regs* regs) {
 }
 
 /*
- * A libc operation is entered. Counting and reporting a step must not be torn apart by another
- * thread's step either.
+ * A libc operation is entered. Counting and reporting a step must not be torn apart by another thread's
+ * step either.
  */
 SEC("uprobe.multi.s")
-int on_libc_point(struct pt_regs* regs) {
+int on_libc_point(struct pt_regs *regs)
+{
     bpf_preempt_disable();
     libc_point(regs);
     enforce();
@@ -657,15 +698,17 @@ int on_libc_point(struct pt_regs* regs) {
 }
 
 /* The futex call of a libc operation is part of that operation's step. */
-static bool part_of_operation(struct pct_thread* t, long nr, __u64 sp, __u64 ip) {
+static bool part_of_operation(struct pct_thread *t, long nr, __u64 sp, __u64 ip)
+{
     if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV)
         return false;
     return inside_operation(t, sp) && ip >= t->lib_start && ip < t->lib_end &&
            !(ip >= t->syscall_start && ip < t->syscall_end);
 }
 
-static __always_inline bool is_step(struct pct_thread* t, __u32 traits,
-                                    struct trace_event_raw_sys_enter* call, struct pt_regs* regs) {
+static __always_inline bool is_step(struct pct_thread *t, __u32 traits,
+                                    struct trace_event_raw_sys_enter *call, struct pt_regs *regs)
+{
     __u64 arg;
 
     if (!(traits & PCT_POINT_STEP))
@@ -681,8 +724,9 @@ static __always_inline bool is_step(struct pct_thread* t, __u32 traits,
 
 /* A system call is entered. kick.bpf.c makes the thread give way when this returns. */
 SEC("tp/raw_syscalls/sys_enter")
-int on_syscall(struct trace_event_raw_sys_enter* call) {
-    struct pt_regs* regs;
+int on_syscall(struct trace_event_raw_sys_enter *call)
+{
+    struct pt_regs *regs;
     long nr = call->id;
     struct actor a;
     __u32 traits;
@@ -698,11 +742,12 @@ int on_syscall(struct trace_event_raw_sys_enter* call) {
 
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    if (nr == NR_EXIT_GROUP && !a.cfg->stepwise && a.p->pid == a.p->tgid &&
-        a.p->signal->live.counter > 1)
+    a.t->timed = nr == NR_FUTEX && call->args[3];
+    if (nr == NR_EXIT_GROUP && (a.cfg->policy.options & PCT_OPTION_FINAL_WAIT) &&
+        a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
-    regs = (struct pt_regs*)bpf_task_pt_regs(a.p);
+    regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
     if (a.cfg->stepwise && a.t->selected && !inside_operation(a.t, PT_REGS_SP_CORE(regs)))
         executed(&a); /* if it blocks from here on, it is between two steps */
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
@@ -720,7 +765,8 @@ int on_syscall(struct trace_event_raw_sys_enter* call) {
 }
 
 /* Where a freshly exec'ed program has its dynamic loader: AT_BASE of its auxiliary vector, or 0. */
-static __always_inline __u64 loader_base(struct task_struct* p) {
+static __always_inline __u64 loader_base(struct task_struct *p)
+{
     unsigned long entry[2];
     int i;
 
@@ -733,7 +779,8 @@ static __always_inline __u64 loader_base(struct task_struct* p) {
     return 0;
 }
 
-static __always_inline void start_program(struct actor* a) {
+static __always_inline void start_program(struct actor *a)
+{
     a->t->op_sp = 0; /* that stack is gone */
     a->t->loader_start = loader_size ? loader_base(a->p) : 0;
     a->t->loader_end = a->t->loader_start + loader_size;
@@ -741,11 +788,11 @@ static __always_inline void start_program(struct actor* a) {
     report(a, PCT_EVENT_EXEC, 0, 0, 0);
 }
 
-/* A system call returns: a new program was executed, or a polling call failed and may go on for
- * ever. */
+/* A system call returns: a new program was executed, or a polling call failed and may go on for ever. */
 SEC("tp/raw_syscalls/sys_exit")
-int on_syscall_exit(struct trace_event_raw_sys_exit* call) {
-    struct pt_regs* regs;
+int on_syscall_exit(struct trace_event_raw_sys_exit *call)
+{
+    struct pt_regs *regs;
     struct actor a;
     __u64 site;
 
@@ -755,7 +802,7 @@ int on_syscall_exit(struct trace_event_raw_sys_exit* call) {
         start_program(&a);
     if (!a.t->polled)
         return 0;
-    regs = (struct pt_regs*)bpf_task_pt_regs(a.p);
+    regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
     site = PT_REGS_IP_CORE(regs);
     if (call->ret > 0 || (call->ret == 0 && !(a.t->polled & PCT_POINT_ZERO_FAILS))) {
         if (a.t->poll_site == site)
@@ -770,7 +817,8 @@ int on_syscall_exit(struct trace_event_raw_sys_exit* call) {
 /* ---- What the kernel is waiting for ---------------------------------------------------------- */
 
 SEC("tp/lock/contention_begin")
-int on_lock_wait(struct trace_event_raw_contention_begin* wait) {
+int on_lock_wait(struct trace_event_raw_contention_begin *wait)
+{
     struct actor a;
 
     if (current_actor(&a) && !a.t->lock) { /* the outermost one: its own spinlocks contend too */
@@ -781,7 +829,8 @@ int on_lock_wait(struct trace_event_raw_contention_begin* wait) {
 }
 
 SEC("tp/lock/contention_end")
-int on_lock_got(struct trace_event_raw_contention_end* wait) {
+int on_lock_got(struct trace_event_raw_contention_end *wait)
+{
     struct actor a;
 
     if (current_actor(&a) && a.t->lock == (__u64)wait->lock_addr)
@@ -790,24 +839,25 @@ int on_lock_got(struct trace_event_raw_contention_end* wait) {
 }
 
 /*
- * Is the kernel's lock that the thread waits for in the hands of a task that is none of the run's?
- * Locks of files, for instance, are shared with all that goes on in the machine.
+ * Is the kernel's lock that the thread waits for in the hands of a task that is none of the run's? Locks
+ * of files, for instance, are shared with all that goes on in the machine.
  */
-static __always_inline bool lock_held_outside(struct actor* a) {
+static __always_inline bool lock_held_outside(struct actor *a)
+{
     __u64 lock = a->t->lock, owner;
-    struct task_struct* p;
-    struct pct_thread* t;
+    struct task_struct *p;
+    struct pct_thread *t;
     bool outside = true;
 
     if (a->t->lock_type & LCB_F_MUTEX)
-        owner = BPF_CORE_READ((struct mutex*)lock, owner.counter) & ~7ULL;
+        owner = BPF_CORE_READ((struct mutex *)lock, owner.counter) & ~7ULL;
     else if (a->t->lock_type == LCB_F_READ || a->t->lock_type == LCB_F_WRITE)
-        owner = BPF_CORE_READ((struct rw_semaphore*)lock, owner.counter) & ~3ULL;
+        owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter) & ~3ULL;
     else
         return a->t->lock_type == (LCB_F_PERCPU | LCB_F_READ); /* a write to a cgroup's files */
     if (!owner)
         return true; /* on its way to somebody, see end_holds_for_lock() */
-    p = bpf_task_from_pid(BPF_CORE_READ((struct task_struct*)owner, pid));
+    p = bpf_task_from_pid(BPF_CORE_READ((struct task_struct *)owner, pid));
     if (!p)
         return true;
     t = bpf_task_storage_get(&threads, p, NULL, 0);
@@ -818,8 +868,9 @@ static __always_inline bool lock_held_outside(struct actor* a) {
 }
 
 /* The thread id given to its system call is the thread's own, as it sees it itself, or 0. */
-static __always_inline bool first_argument_is_self(struct task_struct* p) {
-    struct pt_regs* regs = (struct pt_regs*)bpf_task_pt_regs(p);
+static __always_inline bool first_argument_is_self(struct task_struct *p)
+{
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
     __u32 level = BPF_CORE_READ(p, thread_pid, level);
     int id = PT_REGS_PARM1_CORE_SYSCALL(regs);
 
@@ -827,13 +878,14 @@ static __always_inline bool first_argument_is_self(struct task_struct* p) {
 }
 
 /*
- * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)?
- * Such a thread is not blocked in the program's sense, and which thread executed meanwhile would
- * depend on how long the wait takes. Waits on other threads of the run are: a lock that one of them
- * holds inside the kernel, a vfork child, another thread to be moved to a CPU (it may not be while
- * it is in a step), the other threads at exec and at a core dump.
+ * Is the thread, going to sleep, in a wait of the kernel's own (disk, file server, grace period)? Such
+ * a thread is not blocked in the program's sense, and which thread executed meanwhile would depend on
+ * how long the wait takes. Waits on other threads of the run are: a lock that one of them holds inside
+ * the kernel, a vfork child, another thread to be moved to a CPU (it may not be while it is in a
+ * step), the other threads at exec and at a core dump.
  */
-static __always_inline bool kernel_wait(struct actor* a) {
+static __always_inline bool kernel_wait(struct actor *a)
+{
     __u32 nr = a->t->sysno;
 
     if (!(a->p->__state & TASK_UNINTERRUPTIBLE) || !a->st->started)
@@ -844,18 +896,31 @@ static __always_inline bool kernel_wait(struct actor* a) {
         return false;
     if (nr == NR_SCHED_SETAFFINITY)
         return first_argument_is_self(a->p);
-    /* The last files are closed now, on a file server too; threads wait for each other to dump
-     * core. */
+    /* The last files are closed now, on a file server too; threads wait for each other to dump core. */
     if ((a->p->flags & PF_EXITING) || (a->p->signal->flags & SIGNAL_GROUP_EXIT))
         return !(a->p->__state & (TASK_NOLOAD | TASK_FREEZABLE));
     return a->p->signal->group_exec_task != a->p;
 }
 
+/*
+ * The thread, about to sleep, makes no step before another thread of the run does. Said only where
+ * it is sure: sleeping in other calls may end by itself, at a time that is not the program's doing.
+ */
+static __always_inline bool waits_for_others(struct actor *a)
+{
+    __u32 nr = a->t->sysno;
+
+    if (!(a->p->__state & TASK_INTERRUPTIBLE))
+        return false;
+    return nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !a->t->timed);
+}
+
 /* ---- The scheduler --------------------------------------------------------------------------- */
 
 /* The CPU on which a thread executes: its run's, or the first one it may use. */
-static s32 cpu_for(struct task_struct* p, __u32 slot) {
-    struct pct_run_config* cfg = config_of(slot);
+static s32 cpu_for(struct task_struct *p, __u32 slot)
+{
+    struct pct_run_config *cfg = config_of(slot);
 
     if (is_pinned(p))
         return scx_bpf_task_cpu(p);
@@ -865,14 +930,16 @@ static s32 cpu_for(struct task_struct* p, __u32 slot) {
 }
 
 OPS(select_cpu)
-s32 BPF_PROG(pct_select_cpu, struct task_struct* p, s32 prev_cpu, u64 wake_flags) {
+s32 BPF_PROG(pct_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
     struct actor a;
 
     return actor_of(p, &a) && !a.cfg->parallel ? cpu_for(p, a.t->slot) : prev_cpu;
 }
 
 OPS(enqueue)
-void BPF_PROG(pct_enqueue, struct task_struct* p, u64 enq_flags) {
+void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
+{
     s32 cpu = bpf_get_smp_processor_id();
     struct actor a;
     __u32 refreshed;
@@ -886,9 +953,9 @@ void BPF_PROG(pct_enqueue, struct task_struct* p, u64 enq_flags) {
         release(&a); /* it was chosen, but lost its CPU before it ran */
     refreshed = a.t->refresh;
     a.t->refresh = 0;
-    scx_bpf_dsq_insert_vtime(
-        p, queue_of(a.t->slot), SLICE_NS,
-        a.cfg->parallel ? parallel_key(a.st, a.t) : PCT_PRIO_MAX - rank_of(a.t), enq_flags);
+    scx_bpf_dsq_insert_vtime(p, queue_of(a.t->slot), SLICE_NS,
+                             a.cfg->parallel ? parallel_key(a.st, a.t)
+                                             : PCT_PRIO_MAX - rank_of(a.t), enq_flags);
     end_holds_for_lock(&a);
     if (a.cfg->parallel) {
         if (owns(&a))
@@ -899,9 +966,9 @@ void BPF_PROG(pct_enqueue, struct task_struct* p, u64 enq_flags) {
     end_hold(&a);
 
     /*
-     * The kick is carried out after the insertion. An owner on another CPU may be about to look
-     * into the queue and find it without p, so that CPU is asked to look again in any case. A
-     * thread that only passed through the CPU is known to be no better than the owner.
+     * The kick is carried out after the insertion. An owner on another CPU may be about to look into
+     * the queue and find it without p, so that CPU is asked to look again in any case. A thread that
+     * only passed through the CPU is known to be no better than the owner.
      */
     owner = a.st->owner;
     if (!owner)
@@ -911,11 +978,12 @@ void BPF_PROG(pct_enqueue, struct task_struct* p, u64 enq_flags) {
 }
 
 /*
- * A waiting thread leaves the queue, for a change of its attributes or to move to another CPU; the
- * kernel puts it back. Called before it has left.
+ * A waiting thread leaves the queue, for a change of its attributes or to move to another CPU; the kernel
+ * puts it back. Called before it has left.
  */
 OPS(dequeue)
-void BPF_PROG(pct_dequeue, struct task_struct* p, u64 deq_flags) {
+void BPF_PROG(pct_dequeue, struct task_struct *p, u64 deq_flags)
+{
     struct actor a;
 
     if ((deq_flags & SCX_DEQ_SCHED_CHANGE) && actor_of(p, &a))
@@ -923,8 +991,9 @@ void BPF_PROG(pct_dequeue, struct task_struct* p, u64 deq_flags) {
 }
 
 /* Is the run's last owner still on its way out of another CPU? */
-static bool still_on_cpu(struct pct_run_state* st, s32 cpu) {
-    struct task_struct* last;
+static bool still_on_cpu(struct pct_run_state *st, s32 cpu)
+{
+    struct task_struct *last;
     bool on = false;
 
     if (st->last_cpu == cpu || !st->last_pid)
@@ -938,17 +1007,17 @@ static bool still_on_cpu(struct pct_run_state* st, s32 cpu) {
 }
 
 /*
- * The kernel ejects a scheduler under which a runnable thread has not run for WATCHDOG_MS. Let
- * every waiting thread be switched in; pct_running sends each away before it executes an
- * instruction.
+ * The kernel ejects a scheduler under which a runnable thread has not run for WATCHDOG_MS. Let every
+ * waiting thread be switched in; pct_running sends each away before it executes an instruction.
  */
-static bool refresh_run(struct pct_run_state* st, __u32 slot) {
-    struct task_struct* p;
+static bool refresh_run(struct pct_run_state *st, __u32 slot)
+{
+    struct task_struct *p;
     bool moved = false;
 
     st->last_refresh_ns = bpf_ktime_get_ns();
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
-        struct pct_thread* t = bpf_task_storage_get(&threads, p, NULL, 0);
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
 
         if (!t)
             continue;
@@ -961,25 +1030,28 @@ static bool refresh_run(struct pct_run_state* st, __u32 slot) {
     return moved;
 }
 
-static __always_inline bool waits_at_step(const struct pct_thread* t) {
+static __always_inline bool waits_at_step(const struct pct_thread *t)
+{
     return t->arrived && !t->selected && !t->arriving;
 }
 
-static __always_inline void disturbed(struct pct_run_config* cfg, struct pct_run_state* st,
-                                      struct pct_thread* t, __u32 reaction) {
+static __always_inline void disturbed(struct pct_run_config *cfg, struct pct_run_state *st,
+                                      struct pct_thread *t, __u32 reaction)
+{
     policy_disturbed(&cfg->policy, &st->policy, &t->pol,
                      reaction == PCT_REACT_ALL ? NULL : &st->reacting_to);
 }
 
 /*
  * Waiting threads learn of what has happened to the object of their step, and change their places.
- * `leaving`, if not null, waits too, but is still on the CPU: it comes into the queue, with the
- * priority it gets here, when it has left that.
+ * `leaving`, if not null, waits too, but is still on the CPU: it comes into the queue, with the priority
+ * it gets here, when it has left that.
  */
-static __noinline int carry_out_reaction(struct pct_run_config* cfg, struct pct_run_state* st,
-                                         __u32 slot, struct pct_thread* leaving) {
+static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_run_state *st,
+                                         __u32 slot, struct pct_thread *leaving)
+{
     __u64 queue = queue_of(slot);
-    struct task_struct* p;
+    struct task_struct *p;
     __u32 reaction;
 
     if (!cfg || !st)
@@ -989,7 +1061,7 @@ static __noinline int carry_out_reaction(struct pct_run_config* cfg, struct pct_
     if (leaving && !waits_at_step(leaving))
         leaving = NULL;
     bpf_for_each(scx_dsq, p, queue, 0) {
-        struct pct_thread* t = bpf_task_storage_get(&threads, p, NULL, 0);
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 before;
 
         if (!t || !waits_at_step(t))
@@ -1011,9 +1083,10 @@ static __noinline int carry_out_reaction(struct pct_run_config* cfg, struct pct_
 }
 
 /* Stepwise policies: the owner has come to its next step; what does it compete with? */
-static __noinline void arrive(struct actor* a) {
+static __noinline void arrive(struct actor *a)
+{
     struct pct_policy_view view = {};
-    struct pct_thread* t = a->t;
+    struct pct_thread *t = a->t;
     __u64 before;
 
     executed(a);
@@ -1025,7 +1098,7 @@ static __noinline void arrive(struct actor* a) {
     t->hashed = 0;
     come_to_object(a->st, t);
     view.other = best_other(a->st, t->slot);
-    view.enabled = a->st->runnable;
+    view.enabled = a->st->enabled;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
     if (t->sign) {
         before = t->pol.priority;
@@ -1039,9 +1112,9 @@ static __noinline void arrive(struct actor* a) {
     }
 }
 
-/* Stepwise policies: the thread goes on and executes its step. `leaving` loses the CPU to it, or
- * null. */
-static __always_inline void go_on(struct actor* a, struct pct_thread* leaving) {
+/* Stepwise policies: the thread goes on and executes its step. `leaving` loses the CPU to it, or null. */
+static __always_inline void go_on(struct actor *a, struct pct_thread *leaving)
+{
     if (!a->t->arrived || a->t->selected)
         return;
     a->t->selected = 1;
@@ -1060,13 +1133,13 @@ static __always_inline void go_on(struct actor* a, struct pct_thread* leaving) {
  * could go on. True: the CPU has a task to run. A global function, so that it is verified once and
  * not for each slot.
  */
-__noinline int dispatch_run(s32 cpu, __u32 slot,
-                            struct task_struct* prev __arg_trusted __arg_nullable) {
-    struct pct_thread* prev_thread = prev ? bpf_task_storage_get(&threads, prev, NULL, 0) : NULL;
-    struct pct_run_config* cfg = config_of(slot);
-    struct pct_run_state* st = state_of(slot);
-    struct task_struct* p;
-    struct pct_thread* next = NULL;
+__noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_trusted __arg_nullable)
+{
+    struct pct_thread *prev_thread = prev ? bpf_task_storage_get(&threads, prev, NULL, 0) : NULL;
+    struct pct_run_config *cfg = config_of(slot);
+    struct pct_run_state *st = state_of(slot);
+    struct task_struct *p;
+    struct pct_thread *next = NULL;
     bool keep = prev != NULL;
     __u64 held, expected, chosen;
     struct actor a;
@@ -1089,7 +1162,7 @@ __noinline int dispatch_run(s32 cpu, __u32 slot,
     if (prev_thread && rank_of(prev_thread) < held)
         keep = false;
     bpf_for_each(scx_dsq, p, queue_of(slot), 0) {
-        struct pct_thread* t = bpf_task_storage_get(&threads, p, NULL, 0);
+        struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 priority = PCT_PRIO_MAX - p->scx.dsq_vtime;
         s32 want;
 
@@ -1136,9 +1209,10 @@ __noinline int dispatch_run(s32 cpu, __u32 slot,
 }
 
 OPS(dispatch)
-void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct* prev) {
+void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct *prev)
+{
     __u32 key = 0, prev_slot = PCT_MAX_RUNS, slot, i;
-    __u32* last = bpf_map_lookup_elem(&last_slot, &key);
+    __u32 *last = bpf_map_lookup_elem(&last_slot, &key);
     struct actor a;
 
     if (!last)
@@ -1158,13 +1232,15 @@ void BPF_PROG(pct_dispatch, s32 cpu, struct task_struct* prev) {
     }
 }
 
-static __always_inline void yield_to_better(struct actor* a) {
+static __always_inline void yield_to_better(struct actor *a)
+{
     if (outranked(a->cfg, a->st, a->t))
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
 OPS(running)
-void BPF_PROG(pct_running, struct task_struct* p) {
+void BPF_PROG(pct_running, struct task_struct *p)
+{
     s32 cpu = bpf_get_smp_processor_id();
     struct actor a;
 
@@ -1189,7 +1265,8 @@ void BPF_PROG(pct_running, struct task_struct* p) {
 }
 
 OPS(stopping)
-void BPF_PROG(pct_stopping, struct task_struct* p, bool runnable) {
+void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
+{
     struct actor a;
 
     if (!actor_of(p, &a))
@@ -1205,18 +1282,27 @@ void BPF_PROG(pct_stopping, struct task_struct* p, bool runnable) {
         a.t->blocked = 1;
         policy_block(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }
+    if (!runnable && !a.t->leaving && waits_for_others(&a)) {
+        a.t->idle = 1;
+        __sync_fetch_and_add(&a.st->enabled, -1);
+    }
     if (!runnable || !a.cfg->parallel)
         release(&a);
 }
 
 OPS(runnable)
-void BPF_PROG(pct_runnable, struct task_struct* p, u64 enq_flags) {
+void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
+{
     struct actor a;
 
     if (!actor_of(p, &a))
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
+    if (a.t->idle) {
+        a.t->idle = 0;
+        __sync_fetch_and_add(&a.st->enabled, 1);
+    }
     if (!(enq_flags & SCX_ENQ_WAKEUP))
         return; /* only its attributes changed */
     not_spinning(&a);
@@ -1232,7 +1318,8 @@ void BPF_PROG(pct_runnable, struct task_struct* p, u64 enq_flags) {
 }
 
 OPS(quiescent)
-void BPF_PROG(pct_quiescent, struct task_struct* p, u64 deq_flags) {
+void BPF_PROG(pct_quiescent, struct task_struct *p, u64 deq_flags)
+{
     struct actor a;
 
     if (!actor_of(p, &a))
@@ -1244,7 +1331,8 @@ void BPF_PROG(pct_quiescent, struct task_struct* p, u64 deq_flags) {
 }
 
 OPS(tick)
-void BPF_PROG(pct_tick, struct task_struct* p) {
+void BPF_PROG(pct_tick, struct task_struct *p)
+{
     __u64 now = bpf_ktime_get_ns();
     struct actor a;
 
@@ -1268,9 +1356,9 @@ void BPF_PROG(pct_tick, struct task_struct* p) {
 /* ---- Membership ------------------------------------------------------------------------------ */
 
 /* A task becomes a thread of a run. */
-static __always_inline int join_run(struct actor* a, __u32 slot) {
-    struct pct_thread* t =
-        bpf_task_storage_get(&threads, a->p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+static __always_inline int join_run(struct actor *a, __u32 slot)
+{
+    struct pct_thread *t = bpf_task_storage_get(&threads, a->p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
     a->t = t;
     a->cfg = config_of(slot);
@@ -1282,11 +1370,13 @@ static __always_inline int join_run(struct actor* a, __u32 slot) {
     t->slot = slot;
     t->index = __sync_fetch_and_add(&a->st->threads, 1);
     __sync_fetch_and_add(&a->st->alive, 1);
+    __sync_fetch_and_add(&a->st->enabled, 1);
     return 0;
 }
 
 OPS(init_task)
-s32 BPF_PROG(pct_init_task, struct task_struct* p, struct scx_init_task_args* args) {
+s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
     struct actor parent, a = {.p = p};
     unsigned long irqs;
 
@@ -1311,7 +1401,8 @@ s32 BPF_PROG(pct_init_task, struct task_struct* p, struct scx_init_task_args* ar
 
 /* A task leaves us: it ends, or somebody gave it another scheduling policy. */
 OPS(disable)
-void BPF_PROG(pct_disable, struct task_struct* p) {
+void BPF_PROG(pct_disable, struct task_struct *p)
+{
     struct actor a;
 
     if (!actor_of(p, &a))
@@ -1321,7 +1412,8 @@ void BPF_PROG(pct_disable, struct task_struct* p) {
 }
 
 OPS(exit_task)
-void BPF_PROG(pct_exit_task, struct task_struct* p, struct scx_exit_task_args* args) {
+void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
     struct actor a;
 
     if (!actor_of(p, &a))
@@ -1329,12 +1421,15 @@ void BPF_PROG(pct_exit_task, struct task_struct* p, struct scx_exit_task_args* a
     release(&a);
     if (a.t->arrived)
         leave_object(a.t);
+    if (!a.t->leaving)
+        __sync_fetch_and_add(&a.st->enabled, -1);
     __sync_fetch_and_add(&a.st->alive, -1);
 }
 
 /* The controller makes a task the first thread of a run, before that enters SCHED_EXT. */
 SEC("syscall")
-int adopt(struct pct_call* args) {
+int adopt(struct pct_call *args)
+{
     struct actor a;
     int err = -ESRCH;
 
@@ -1354,9 +1449,10 @@ int adopt(struct pct_call* args) {
 
 /* A thread held for has not come back for long: let the others go on. */
 SEC("syscall")
-int break_hold(struct pct_call* args) {
-    struct pct_run_config* cfg = config_of(args->slot);
-    struct pct_run_state* st = state_of(args->slot);
+int break_hold(struct pct_call *args)
+{
+    struct pct_run_config *cfg = config_of(args->slot);
+    struct pct_run_state *st = state_of(args->slot);
     __u32 i = args->value;
     __u64 held;
 
@@ -1371,15 +1467,16 @@ int break_hold(struct pct_call* args) {
 }
 
 /* The first fatal signal of a run, and the thread that took it. */
-static __always_inline void fatal_signal(struct actor* a, int sig) {
+static __always_inline void fatal_signal(struct actor *a, int sig)
+{
     if (!__sync_val_compare_and_swap(&a->st->first_signal, 0, sig))
         report(a, PCT_EVENT_SIGNAL, 0, sig, 0);
 }
 
-/* A signal is about to act on its thread; with the default action and a fatal one, this is the end.
- */
+/* A signal is about to act on its thread; with the default action and a fatal one, this is the end. */
 SEC("tp/signal/signal_deliver")
-int on_signal(struct trace_event_raw_signal_deliver* event) {
+int on_signal(struct trace_event_raw_signal_deliver *event)
+{
     int sig = event->sig;
     struct actor a;
 
@@ -1405,7 +1502,8 @@ int on_signal(struct trace_event_raw_signal_deliver* event) {
 }
 
 SEC("tp/sched/sched_process_exit")
-int on_exit(void* event) {
+int on_exit(void *event)
+{
     struct actor a;
     int code;
 
@@ -1419,6 +1517,8 @@ int on_exit(void* event) {
     }
     if (a.cfg->stepwise)
         executed(&a);
+    a.t->leaving = 1;
+    __sync_fetch_and_add(&a.st->enabled, -1);
     report(&a, PCT_EVENT_EXIT, 0, code, a.t->pol.steps);
     return 0;
 }
@@ -1426,12 +1526,13 @@ int on_exit(void* event) {
 /* ---- Life cycle ------------------------------------------------------------------------------ */
 
 SEC("struct_ops.s/init")
-s32 BPF_PROG(pct_init) {
+s32 BPF_PROG(pct_init)
+{
     __u32 i;
     s32 err;
 
     bpf_for(i, 0, nr_slots) {
-        struct sleepers* s = bpf_map_lookup_elem(&sleepers, &i);
+        struct sleepers *s = bpf_map_lookup_elem(&sleepers, &i);
 
         err = scx_bpf_create_dsq(queue_of(i), -1);
         if (err)
@@ -1444,7 +1545,8 @@ s32 BPF_PROG(pct_init) {
 }
 
 OPS(exit)
-void BPF_PROG(pct_exit, struct scx_exit_info* info) {
+void BPF_PROG(pct_exit, struct scx_exit_info *info)
+{
     exit_code = info->exit_code;
     bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), BPF_CORE_READ(info, reason));
     bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), BPF_CORE_READ(info, msg));
@@ -1453,20 +1555,20 @@ void BPF_PROG(pct_exit, struct scx_exit_info* info) {
 
 SEC(".struct_ops.link")
 struct sched_ext_ops pct_ops = {
-    .select_cpu = (void*)pct_select_cpu,
-    .enqueue = (void*)pct_enqueue,
-    .dequeue = (void*)pct_dequeue,
-    .dispatch = (void*)pct_dispatch,
-    .runnable = (void*)pct_runnable,
-    .running = (void*)pct_running,
-    .stopping = (void*)pct_stopping,
-    .quiescent = (void*)pct_quiescent,
-    .tick = (void*)pct_tick,
-    .init_task = (void*)pct_init_task,
-    .disable = (void*)pct_disable,
-    .exit_task = (void*)pct_exit_task,
-    .init = (void*)pct_init,
-    .exit = (void*)pct_exit,
+    .select_cpu = (void *)pct_select_cpu,
+    .enqueue = (void *)pct_enqueue,
+    .dequeue = (void *)pct_dequeue,
+    .dispatch = (void *)pct_dispatch,
+    .runnable = (void *)pct_runnable,
+    .running = (void *)pct_running,
+    .stopping = (void *)pct_stopping,
+    .quiescent = (void *)pct_quiescent,
+    .tick = (void *)pct_tick,
+    .init_task = (void *)pct_init_task,
+    .disable = (void *)pct_disable,
+    .exit_task = (void *)pct_exit_task,
+    .init = (void *)pct_init,
+    .exit = (void *)pct_exit,
     .flags = SCX_OPS_SWITCH_PARTIAL | SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING |
              SCX_OPS_ENQ_MIGRATION_DISABLED,
     .timeout_ms = WATCHDOG_MS,

@@ -66,6 +66,7 @@ struct pct_pending {
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */
 #define PCT_OPTION_COUNT_CONCURRENT 2u /* pct, ppct, rpro: only steps while others are enabled */
+#define PCT_OPTION_FINAL_WAIT 4u /* the mechanism demotes a main thread that ends its process */
 
 struct pct_thread_stride {
     __u64 identity;
@@ -90,7 +91,7 @@ struct pct_policy_config {
 /* Zeroed before a run; written by the hooks only. */
 struct pct_policy_run {
     __u64 steps;   /* arrivals */
-    __u64 counted; /* those counted for change points: k_eff */
+    __u64 counted; /* those counted for change points */
     __u64 clock;   /* see clock.h */
     __u64 low;     /* ppct: threads of higher priority run in parallel */
     __u64 yields;
@@ -121,7 +122,7 @@ struct pct_policy_thread {
 /* What the mechanism knows at the moment of a call. */
 struct pct_policy_view {
     __u64 other;   /* highest priority among the threads waiting; 0: none waits */
-    __u32 enabled; /* threads enabled, the acting one included */
+    __u32 enabled; /* threads that may be enabled, the acting one included */
     __u32 unused;
 };
 

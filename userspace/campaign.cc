@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bound.h"
 #include "depth.h"
 #include "policies.h"
 
@@ -49,6 +50,7 @@ public:
 private:
     struct Measured {
         std::uint64_t steps = 0;
+        std::uint64_t concurrent = 0;
         std::vector<ThreadLength> lengths;
     };
 
@@ -79,8 +81,12 @@ private:
         return plan;
     }
 
+    const std::string& policy_of(std::uint32_t number) const {
+        return plan_.policies[(number - 1) % plan_.policies.size()];
+    }
+
     Algorithm algorithm_of(const RunPlan& plan) const {
-        const std::string& policy = plan_.policies[(plan.number - 1) % plan_.policies.size()];
+        const std::string& policy = policy_of(plan.number);
         Algorithm algorithm{.policy = policy, .depth = plan_.depth};
         if (plan_.depth == kDepthAuto)
             algorithm.depth = uses_depth(find_policy(policy)->id) ? draw_depth(plan.seed) : 1;
@@ -94,6 +100,7 @@ private:
     void take_measured(std::uint32_t number) {
         for (; taken_ < number; ++taken_) {
             k_ = std::max(k_, ended_[taken_]->steps);
+            k_eff_ = std::max(k_eff_, k_eff(ended_[taken_]->concurrent));
             lengths_.add(ended_[taken_]->lengths);
             ended_[taken_]->lengths = {};
         }
@@ -101,7 +108,9 @@ private:
 
     RunSeed seed_of(std::uint32_t number) const {
         constexpr std::uint64_t kLargest = std::numeric_limits<std::uint32_t>::max();
-        return {static_cast<std::uint32_t>(std::min(k_, kLargest)),
+        const std::uint64_t k =
+            skips_sequential(find_policy(policy_of(number))->id, plan_.parameters) ? k_eff_ : k_;
+        return {static_cast<std::uint32_t>(std::min(k, kLargest)),
                 pct_random(plan_.seed, PCT_RAND_RUN_SEED, number)};
     }
 
@@ -130,7 +139,7 @@ private:
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] = Measured{run.steps, std::move(run.lengths)};
+        ended_[plan.number - 1] = Measured{run.steps, run.concurrent, std::move(run.lengths)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);
@@ -154,6 +163,7 @@ private:
     std::uint32_t finished_prefix_ = 0; // all runs up to this number have ended
     std::uint32_t taken_ = 0;           // k_ and lengths_ cover the runs up to this number
     std::uint64_t k_ = 0;
+    std::uint64_t k_eff_ = 0;
     ThreadLengths lengths_;
     bool failed_ = false;
     bool interrupted_ = false;

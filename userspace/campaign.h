@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "parameters.h"
 #include "result.h"
 #include "run.h"
 
@@ -21,6 +22,7 @@ struct CampaignPlan {
     unsigned jobs = 1;                           // runs under way at once, 1 .. PCT_MAX_RUNS
     bool keep_going = false;                     // after the first failure
     std::optional<RunSeed> fixed;                // a replay: every run has this seed
+    PolicyParameters parameters;
     std::optional<Strides> strides; // of policy stride; absent: from the lengths in earlier runs,
     double stride_ratio = 1;        // by this ratio, see stride_ratio()
     bool live_output = false;
@@ -35,11 +37,12 @@ struct CampaignResult {
     double elapsed_s = 0;
 };
 
-// k of run r is the largest number of steps, and for strides a thread's length its largest one,
-// over the runs 1 .. this: the measuring run alone for the first, then those that are sure to have
-// ended when r starts. With one job that is every earlier run; with J > 1 it lags by 2 J, so that
-// the seeds are a function of the campaign's seed, J and the program's step counts, not of which
-// run happened to end first. 0: no k yet (run 1).
+// k of run r is the largest number of steps that a change point of its policy could have been at,
+// and for strides a thread's length its largest one, over the runs 1 .. this: the measuring run
+// alone for the first, then those that are sure to have ended when r starts. With one job that is
+// every earlier run; with J > 1 it lags by 2 J, so that the seeds are a function of the campaign's
+// seed, J and the program's step counts, not of which run happened to end first. 0: no k yet (run
+// 1).
 std::uint32_t measured_before(std::uint32_t run, unsigned jobs);
 
 // Bytes of a run's stderr that a CampaignResult keeps.

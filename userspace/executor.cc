@@ -428,6 +428,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
                                            : (status ? WTERMSIG(*status) : 0);
     result.threads = state.threads;
     result.steps = state.steps;
+    result.concurrent = state.concurrent;
     result.switches = state.switches;
     result.order_hash = state.order_hash;
     result.lengths = run.roster.lengths();

@@ -19,6 +19,8 @@
 namespace pctctl {
 
 enum class Parameter {
+    skip_sequential,
+    final_wait,
     stride_max,
     stride_edges,
     radius,
@@ -27,7 +29,7 @@ enum class Parameter {
     sleep_one_in,
     sleep_us
 };
-inline constexpr std::size_t kParameters = 7;
+inline constexpr std::size_t kParameters = 9;
 
 struct ParameterInfo {
     Parameter id;

@@ -62,6 +62,10 @@ bool uses_depth(pct_policy policy) {
            policy == PCT_POLICY_PREEMPT_BOUND;
 }
 
+bool skips_sequential(pct_policy policy, const PolicyParameters& parameters) {
+    return policy == PCT_POLICY_PCT && parameters.value(Parameter::skip_sequential);
+}
+
 Result<std::vector<std::string>> portfolio(std::string_view list) {
     std::vector<std::string> names;
     for (const std::string_view name : comma_separated(list)) {
@@ -106,6 +110,11 @@ pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
     config.policy = policy.id;
     if (policy.id != PCT_POLICY_POS || parameters.value(Parameter::pos_readonly))
         config.options = PCT_OPTION_READ_ONLY;
+    const bool ranked = uses_depth(policy.id) && policy.id != PCT_POLICY_PREEMPT_BOUND;
+    if (skips_sequential(policy.id, parameters))
+        config.options |= PCT_OPTION_COUNT_CONCURRENT;
+    if (ranked && (policy.id != PCT_POLICY_PCT || parameters.value(Parameter::final_wait)))
+        config.options |= PCT_OPTION_FINAL_WAIT;
     config.stride_max = algorithm.strides.others;
     for (const auto& [identity, stride_max] : algorithm.strides.threads)
         config.strides[config.nr_strides++] = {identity, stride_max};

@@ -36,6 +36,9 @@ std::vector<pct_policy> portfolio_ids(std::string_view list);
 // --depth means something to it.
 bool uses_depth(pct_policy policy);
 
+// Its change points are among the steps with another thread enabled: its k is k_eff.
+bool skips_sequential(pct_policy policy, const PolicyParameters& parameters);
+
 // What the scheduler is told before a run of that seed; the policy must be known.
 pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
                                 const PolicyParameters& parameters = {});

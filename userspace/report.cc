@@ -124,13 +124,15 @@ std::string failures_text(const Report& report) {
     return text;
 }
 
-// "pct", "stride (stride-max 20)".
+// "pct", "stride (stride-max 20)"; without switches at their default.
 std::string policy_text(const Report& report, const std::string& name) {
     std::string values;
     for (const ParameterInfo& parameter : all_parameters())
-        if (parameter.policy == find_policy(name)->id)
-            values += fmt::format("{}{} {}", values.empty() ? "" : ", ", parameter.option + 2,
-                                  report.options.parameters.text(parameter.id));
+        if (const std::string value = report.options.parameters.text(parameter.id);
+            parameter.policy == find_policy(name)->id &&
+            !(parameter.is_switch && value == parameter.usual))
+            values +=
+                fmt::format("{}{} {}", values.empty() ? "" : ", ", parameter.option + 2, value);
     return values.empty() ? name : fmt::format("{} ({})", name, values);
 }
 
@@ -173,10 +175,12 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
     if (within_radius(policy, d))
         return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
                 "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
-                exact_rpro_odds(t.threads, t.steps, d.depth, radius)};
-    return {fmt::format("a bug of depth <= {} at these points", d.depth), "1/(n*k^(d-1))",
+                exact_rpro_odds(t.threads, policy.k, d.depth, radius)};
+    const bool k_eff = skips_sequential(find_policy(policy.policy)->id, report.options.parameters);
+    return {fmt::format("a bug of depth <= {} at these points", d.depth),
+            k_eff ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
             policy.policy == "ppct" ? "PPCT, Theorem 9" : "PCT, Theorem 9",
-            exact_odds(t.threads, t.steps, d.depth)};
+            exact_odds(t.threads, policy.k, d.depth)};
 }
 
 // `strictly`: what is left without the runs that departed.
@@ -289,9 +293,11 @@ std::string promise_text(const Report& report, const PolicyTally& policy) {
 
 std::string bound_text(const Report& report) {
     const Tally& t = report.tally;
-    std::string text = fmt::format("\nthreads n = {}, steps k = {}, depth d = {}; {}, points {}\n",
-                                   t.threads, t.steps, depth_text(report.options.depth),
-                                   policies_of(report), points_text(report.options.points));
+    std::string text =
+        fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
+                    "points {}\n",
+                    t.threads, t.steps, t.concurrent, depth_text(report.options.depth),
+                    policies_of(report), points_text(report.options.points));
     if (t.policies.size() > 1)
         text += shares_text(report);
     unsigned deepest = 0; // that something is promised about
@@ -339,6 +345,7 @@ ordered_json run_json(const RunResult& run) {
                                                     : ordered_json(nullptr);
     j["threads"] = run.threads;
     j["steps"] = run.steps;
+    j["k_eff"] = run.concurrent;
     j["switches"] = run.switches;
     j["duration_ms"] = run.duration_ms;
     j["order_hash"] = fmt::format("{:016x}", run.order_hash);
@@ -492,6 +499,7 @@ std::string summary_json(const Report& report) {
     j["first_failure"] = or_null(t.first_failure);
     j["threads"] = t.threads;
     j["steps"] = t.steps;
+    j["k_eff"] = t.concurrent;
     // One number stands for the campaign only when all its runs promise the same.
     if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
         j["bound_run"] = nullptr;
@@ -522,7 +530,7 @@ std::string summary_json(const Report& report) {
 
 Status write_report(const std::string& file, std::string_view text) {
     // Devices, pipes and links to somewhere are written to, not replaced.
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::lstat(file.c_str(), &status) == 0;
     const int error = exists && !(S_ISREG(status.st_mode) && status.st_nlink == 1)
                           ? write_in_place(file, text)

@@ -144,11 +144,12 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
         CampaignPlan plan;
         plan.policies = *portfolio(report.options.policy);
         plan.depth = report.options.depth;
-        if (report.options.parameters.set_value(Parameter::stride_max))
+        plan.parameters = report.options.parameters;
+        if (plan.parameters.set_value(Parameter::stride_max))
             plan.strides = report.options.strides;
-        plan.stride_ratio = stride_ratio(
-            std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
-            static_cast<unsigned>(report.options.parameters.value(Parameter::stride_edges)));
+        plan.stride_ratio =
+            stride_ratio(std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
+                         static_cast<unsigned>(plan.parameters.value(Parameter::stride_edges)));
         plan.seed = *report.campaign_seed;
         plan.runs = options.runs;
         plan.jobs = report.options.jobs;

@@ -46,7 +46,8 @@
 // D. A thread created in the run is in the log, with the right creator, and in sched_ext; in the
 //    log or not, no other runs user code.
 // E. The log is what the seed says: initial priorities, the priority after each step, steps
-//    numbered without a gap, made by a thread that was on a CPU; each demotion below all before.
+//    numbered without a gap, made by a thread that was on a CPU; each demotion below all before. Of
+//    a step that is not counted for change points, no other thread was ready.
 //
 // What it cannot see: user code that leaves no trace in registers and takes less than a timer tick;
 // which of two threads woken from outside, while nobody executed, came first; threads that the
@@ -86,6 +87,7 @@ struct ThreadState {
     bool ready = false;
     bool exiting = false;
     bool reported = false;
+    bool ended = false; // by the log: it makes no step any more
     std::uint64_t ready_since_ns = 0;
     std::uint32_t woken_on = 0; // the CPU that made it ready
     Comparison last;
@@ -277,6 +279,9 @@ private:
         case PCT_EVENT_PRIORITY:
             on_demotion(moment);
             break;
+        case PCT_EVENT_EXIT:
+            states_[moment.thread].ended = true;
+            break;
         default:
             break;
         }
@@ -290,6 +295,31 @@ private:
             if (point.step == step)
                 priorities.push_back(point.priority);
         return priorities;
+    }
+
+    // Change points know a step by its number among all steps, or among those with another thread
+    // enabled. The witness does not know what a thread sleeps for: so it only objects when a thread
+    // was ready that should have made the step count.
+    void check_number(const History::Moment& moment) {
+        const pct_event& event = *moment.event;
+        if (event.code != 0) {
+            if (event.code != ++last_number_)
+                violation(fmt::format("{} step {} has number {} for change points, after {}",
+                                      at(moment.time_ns), event.step, event.code,
+                                      last_number_ - 1));
+            return;
+        }
+        const std::size_t other =
+            config_.options & PCT_OPTION_COUNT_CONCURRENT
+                ? ready_above(0, moment.thread,
+                              [&](const ThreadState& state) {
+                                  return !state.ended && state.ready_since_ns < moment.time_ns;
+                              })
+                : moment.thread;
+        if (other != kNone)
+            violation(fmt::format("{} step {} is not counted for change points, though {} was "
+                                  "enabled",
+                                  at(moment.time_ns), event.step, thread_name(other)));
     }
 
     void on_step(const History::Moment& moment) {
@@ -310,7 +340,8 @@ private:
 
         if (unranked_)
             return;
-        std::vector<std::uint64_t> expected = changes_at(event.step);
+        check_number(moment);
+        std::vector<std::uint64_t> expected = changes_at(static_cast<std::uint64_t>(event.code));
         if (expected.empty())
             expected.push_back(state.priority);
         if (std::ranges::find(expected, event.priority) == expected.end())
@@ -454,6 +485,7 @@ private:
     std::uint64_t decided_after_ns_ = 0; // lower bound of the decision who is next
     std::uint32_t decided_on_ = 0;       // and the CPU it is from
     std::uint64_t last_step_ = 0;
+    std::int32_t last_number_ = 0;
     std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
     std::vector<History::Thread> unseen_; // not in low_ yet, the first one last
     std::uint64_t low_ = PCT_PRIO_MAX;    // upper end of the low set, which is that of ppct.h

@@ -26,9 +26,9 @@ void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& p
     double unperturbed_deeper = 0;
     for (auto d = policy.depths.rbegin(); d != policy.depths.rend(); ++d) {
         const bool radius = policy.promise == Promise::radius;
-        d->bound_run = radius ? rpro_bound(all.threads, all.steps, d->depth,
+        d->bound_run = radius ? rpro_bound(all.threads, policy.k, d->depth,
                                            parameters.value(Parameter::radius))
-                              : run_bound(all.threads, all.steps, d->depth);
+                              : run_bound(all.threads, policy.k, d->depth);
         // See bound.h: rpro's promise does not cover bugs of smaller depth.
         if (radius)
             all_deeper = unperturbed_deeper = 0;
@@ -45,6 +45,9 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
     PolicyTally t;
     t.policy = name;
     t.promise = promise_of(find_policy(name)->id);
+    t.k = skips_sequential(find_policy(name)->id, options.parameters) && all.steps > 0
+              ? k_eff(all.concurrent)
+              : all.steps;
     const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)
@@ -61,7 +64,7 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
             if (d.depth != run.algorithm.depth)
                 continue;
             ++d.runs;
-            const bool counts = drawn && counts_for_bound(run, all.steps);
+            const bool counts = drawn && counts_for_bound(run, t.k);
             d.counted += counts;
             d.counted_unperturbed += counts && run.interventions == 0;
         }
@@ -92,6 +95,7 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
         count(t, run);
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
+        t.concurrent = std::max(t.concurrent, run.concurrent);
         if (run.violations)
             t.violations = t.violations.value_or(0) + *run.violations;
         else

@@ -49,6 +49,7 @@ struct pct_place {
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;      /* k of this run so far */
+    __u64 concurrent; /* of them, those with another thread enabled: its k_eff */
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
@@ -64,6 +65,7 @@ struct pct_run_state {
     __u32 threads;  /* n of this run so far: threads created, the first included */
     __u32 alive;    /* threads not yet gone */
     __s32 runnable; /* threads enabled or executing */
+    __s32 enabled;  /* threads that may make a step before others do, see waits_for_others() */
     __u32 started;  /* 1 once the program has been exec'ed */
     __s32 last_pid; /* last owner, and where it ran */
     __s32 last_cpu;
@@ -73,6 +75,7 @@ struct pct_run_state {
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* parallel runs: somebody is in a hook of the policy */
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
+    __u32 unused;
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */
@@ -97,7 +100,8 @@ enum pct_event_type {
     PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority */
     PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status, site = its steps */
     PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
-    PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site */
+    PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site, code = the
+                              * number that change points know it by, 0: none */
     PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
     PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */

@@ -8,13 +8,16 @@
 #define _GNU_SOURCE
 #endif
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 256, BROKEN = 70 };
@@ -178,21 +181,22 @@ int main(int argc, char** argv) {
         return BROKEN;
     int processes = parse(next_program(argv[1]), &nr_threads);
     initialize(processes, nr_threads);
-    int alive[2]; // its other end closes when the last child has ended
-    need(pipe(alive) == 0, "pipe");
+    atomic_int* left = map(sizeof(*left), MAP_ANONYMOUS, -1); // children that have not ended
+    *left = processes ? (int)nr_threads - 1 : 0;
     for (long child = 1; processes && child < nr_threads; child++) {
         pid_t pid = fork();
         need(pid >= 0, "fork");
         if (pid == 0) {
             thread((void*)child);
+            if (atomic_fetch_sub(left, 1) == 1)
+                syscall(SYS_futex, left, FUTEX_WAKE, 1, NULL, NULL, 0);
             _exit(0);
         }
     }
     thread((void*)0);
     // Waiting for the children themselves would wake this process at the end of each, to compete
     // with those that are left.
-    char nothing;
-    close(alive[1]);
-    need(read(alive[0], &nothing, 1) == 0, "read");
+    for (int count; (count = atomic_load(left)) > 0;)
+        syscall(SYS_futex, left, FUTEX_WAIT, count, NULL, NULL, 0);
     return 0;
 }

@@ -58,7 +58,7 @@ TEST(Parameters, WordsAreReadStrictly) {
 TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
     PolicyParameters set;
     set.set(Parameter::pos_readonly, 0);
-    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PCT}), json::object());
+    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PPCT}), json::object());
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_STRIDE}),
               json({{"stride_max", nullptr}, {"stride_edges", 1}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_POS, PCT_POLICY_RPRO}),
@@ -69,6 +69,8 @@ TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
 
 TEST(Parameters, WhatIsWrittenIsReadAgain) {
     PolicyParameters set;
+    set.set(Parameter::skip_sequential, 0);
+    set.set(Parameter::final_wait, 0);
     set.set(Parameter::stride_max, 9);
     set.set(Parameter::stride_edges, 2);
     set.set(Parameter::radius, 8);

@@ -340,7 +340,9 @@ private:
         if (fault_ == Fault::drops_step && chance(50)) {
             dropped_ = true;
         } else {
-            event(thread, PCT_EVENT_STEP).step = steps_;
+            pct_event& e = event(thread, PCT_EVENT_STEP);
+            e.step = steps_;
+            e.code = static_cast<int>(steps_);
             faults_ += std::exchange(dropped_, false);
         }
         demoted_ = unseen_ = false;

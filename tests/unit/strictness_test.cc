@@ -93,7 +93,19 @@ public:
         run(thread);
         if (change_point)
             threads_[thread].priority = PCT_PRIO_CHANGE + change_point;
+        pct_event& e = event(thread, PCT_EVENT_STEP);
+        e.step = ++steps_;
+        e.code = ++number_;
+        return *this;
+    }
+    // One that is not counted for change points.
+    Story& sequential_step(std::uint32_t thread) {
+        run(thread);
         event(thread, PCT_EVENT_STEP).step = ++steps_;
+        return *this;
+    }
+    Story& end(std::uint32_t thread) {
+        event(thread, PCT_EVENT_EXIT);
         return *this;
     }
     Story& demote(std::uint32_t thread, pct_demotion why) {
@@ -160,6 +172,7 @@ private:
     unsigned depth_;
     std::uint64_t now_ = 1'000'000'000;
     std::uint64_t steps_ = 0;
+    std::int32_t number_ = 0;
     std::uint64_t demotions_ = 0;
     std::vector<Thread> threads_;
     std::vector<pct_event> log_;
@@ -595,6 +608,28 @@ TEST(Strictness, StepCountsAsUserCode) {
     story.records().back().user_state = 1;
     story.in(2).run(2).sleep(2);
     expect_one(story, "thread 1 (pid 101) got CPU 0");
+}
+
+TEST(Strictness, StepsOfASingleEnabledThreadAreNotCounted) {
+    Story story({1, 0}, 2, 1);
+    story.in(0).sequential_step(0).create(1).step(0, 1); // the change point is at number 1
+    EXPECT_EQ(story.check().violations, 0u);
+    Story ended({1, 0});
+    ended.in(0).create(1).wake(1).step(0).end(1).sequential_step(0);
+    EXPECT_EQ(ended.check().violations, 0u);
+}
+
+TEST(Strictness, AStepHasToCountWhileAnotherThreadIsReady) {
+    Story story({1, 0});
+    story.in(0).create(1).wake(1).step(0).sequential_step(0);
+    EXPECT_EQ(story.check().violations, 1u);
+}
+
+TEST(Strictness, StepsAreNumberedForChangePointsWithoutAGap) {
+    Story story({1, 0});
+    story.in(0).create(1).wake(1).step(0).step(0);
+    story.log().back().code = 1;
+    EXPECT_EQ(story.check().violations, 1u);
 }
 
 TEST(Strictness, DetailsAreLimited) {

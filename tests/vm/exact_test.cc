@@ -37,12 +37,14 @@ struct Choices {
 struct Order {
     std::string letters;
     std::uint64_t hash = 0;
+    std::uint64_t concurrent = 0; // steps with another thread enabled
 };
 
 // R1 to R4 of tests/zoo/exact3.c.
 class Simulator {
 public:
-    explicit Simulator(const Choices& choices) : choices_(choices) {
+    // `all`: change points count all steps, else those with another thread enabled.
+    explicit Simulator(const Choices& choices, bool all) : choices_(choices), all_(all) {
         threads_[main_thread].exists = true;
         threads_[main_thread].program = "12mmmm34";
         threads_[thread_a].program = "aaaa";
@@ -54,6 +56,7 @@ public:
     Order run() {
         while (const auto who = highest()) // R2
             go_on(*who);
+        order_.concurrent = concurrent_;
         return order_;
     }
 
@@ -64,6 +67,7 @@ private:
         std::uint64_t priority = 0;
         bool exists = false;
         bool arrived = false;   // at the step `next`, which has been counted
+        bool waits = false;     // in the join `next`
         bool to_append = false; // the step `next` is over, its letter is not yet written
         bool ended() const { return exists && next == program.size(); }
     };
@@ -72,11 +76,12 @@ private:
         const Thread& thread = threads_[who];
         if (!thread.exists || thread.ended())
             return false;
-        if (who != main_thread || !thread.arrived)
-            return true;
-        const char step = thread.program[thread.next];
-        return (step != '3' || threads_[thread_a].ended()) &&
-               (step != '4' || threads_[thread_b].ended());
+        return !thread.waits || joined(thread).ended();
+    }
+
+    // By the thread, which is at a join.
+    const Thread& joined(const Thread& thread) const {
+        return threads_[thread.program[thread.next] == '3' ? thread_a : thread_b];
     }
 
     std::optional<std::size_t> highest() const {
@@ -94,9 +99,12 @@ private:
         if (!thread.arrived && !thread.to_append) {
             arrive(who);
         } else if (thread.arrived) {
+            const char step = thread.program[thread.next];
+            thread.waits = (step == '3' || step == '4') && !joined(thread).ended();
+            if (thread.waits)
+                return;
             thread.arrived = false;
             thread.to_append = true;
-            const char step = thread.program[thread.next];
             if (step == '1' || step == '2')
                 threads_[step == '1' ? thread_a : thread_b].exists = true; // R4
         } else {
@@ -109,6 +117,12 @@ private:
         Thread& thread = threads_[who];
         thread.arrived = true;
         order_.hash = pct_order_hash(order_.hash, kIdentity[who], kind(thread));
+        bool alone = true;
+        for (std::size_t other = 0; other < threads_.size(); ++other)
+            alone = alone && (other == who || !enabled(other));
+        concurrent_ += !alone;
+        if (alone && !all_)
+            return;
         const auto change = choices_.change.find(++count_); // R3
         if (change != choices_.change.end())
             thread.priority = change->second;
@@ -129,14 +143,16 @@ private:
     }
 
     Choices choices_;
+    bool all_;
     std::array<Thread, 3> threads_;
     std::uint64_t count_ = 0;
+    std::uint64_t concurrent_ = 0;
     Order order_;
 };
 
 Order simulate(std::array<std::uint64_t, 3> priority,
                std::map<std::uint64_t, std::uint64_t> change = {}) {
-    return Simulator({priority, std::move(change)}).run();
+    return Simulator({priority, std::move(change)}, true).run();
 }
 
 // What a run with that seed has to choose, when the first `skipped` steps come before the 16.
@@ -218,7 +234,8 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
         runs = runs_to_meet_all(seed, most);
     --seed;
 
-    const Call call = campaign(seed, runs, {"--points", "pthread", "--depth", "2"});
+    const Call call =
+        campaign(seed, runs, {"--points", "pthread", "--depth", "2", "--skip-sequential", "off"});
     ASSERT_EQ(0, call.status) << call;
     ASSERT_TRUE(call.reported) << call;
     const std::vector<std::string> letters = printed(call.out);
@@ -231,10 +248,11 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
         ASSERT_EQ(kSteps, run.steps) << "run " << run.number;
         ASSERT_EQ(i == 0 ? 0 : kSteps, run.seed_k) << "run " << run.number;
         const Choices made = *choices(run.seed_stream, run.seed_k, 2);
-        const Order expected = Simulator(made).run();
+        const Order expected = Simulator(made, true).run();
         const std::uint64_t at = made.change.empty() ? 0 : made.change.begin()->first;
         EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", change point " << at;
         EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", change point " << at;
+        EXPECT_EQ(expected.concurrent, run.k_eff) << "seed " << run.seed;
         if (at > 0)
             met.emplace(permutation(made.priority), at);
         orders.insert(letters[i]);
@@ -259,8 +277,9 @@ TEST(Exact, SeveralChangePoints) {
             const auto made = choices(run.seed_stream, run.seed_k, depth);
             if (!made)
                 continue; // two change points at one step: the paper does not say which counts
-            const Order expected = Simulator(*made).run();
+            const Order expected = Simulator(*made, false).run();
             EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", depth " << depth;
+            EXPECT_EQ(expected.concurrent, run.k_eff) << "seed " << run.seed << ", depth " << depth;
             EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", depth " << depth;
             ++compared;
         }
@@ -272,7 +291,7 @@ TEST(Exact, SeveralChangePoints) {
 // write of the letters last.
 TEST(Exact, BothSetsOfPoints) {
     const unsigned runs = long_tests() ? 1000 : 60;
-    const Call call = campaign(7, runs, {"--depth", "2"});
+    const Call call = campaign(7, runs, {"--depth", "2", "--skip-sequential", "off"});
     ASSERT_EQ(0, call.status) << call;
     const std::vector<std::string> letters = printed(call.out);
     ASSERT_EQ(runs, letters.size()) << call;
@@ -282,7 +301,32 @@ TEST(Exact, BothSetsOfPoints) {
         const RunResult& run = call.summary.results[i];
         ASSERT_EQ(k, run.steps) << "seed " << run.seed;
         const Choices made = *choices(run.seed_stream, run.seed_k, 2, k - kSteps - 1);
-        EXPECT_EQ(Simulator(made).run().letters, letters[i]) << "seed " << run.seed;
+        EXPECT_EQ(Simulator(made, true).run().letters, letters[i]) << "seed " << run.seed;
+    }
+}
+
+// Steps that main makes before there is another thread, and after, are not counted, whatever
+// `--points` makes a step.
+TEST(Exact, SequentialStepsAreSkipped) {
+    const unsigned runs = long_tests() ? 1000 : 150;
+    for (const char* points : {"pthread", "pthread,syscall"}) {
+        const Call call = campaign(8, runs, {"--depth", "2", "--points", points});
+        ASSERT_EQ(0, call.status) << call;
+        const std::vector<std::string> letters = printed(call.out);
+        ASSERT_EQ(runs, letters.size()) << call;
+        std::uint64_t most = 0;
+        for (std::size_t i = 0; i < runs; ++i) {
+            const RunResult& run = call.summary.results[i];
+            EXPECT_EQ(most, run.seed_k) << "run " << run.number;
+            const Choices made = *choices(run.seed_stream, run.seed_k, 2);
+            const Order expected = Simulator(made, false).run();
+            EXPECT_EQ(expected.letters, letters[i]) << points << ", seed " << run.seed;
+            EXPECT_EQ(expected.concurrent, run.k_eff) << points << ", seed " << run.seed;
+            most = std::max(most, run.k_eff);
+        }
+        EXPECT_EQ(most, call.summary.k_eff);
+        EXPECT_LT(most, kSteps);
+        std::cout << points << ": k " << call.summary.steps << ", k_eff " << most << "\n";
     }
 }
 
@@ -292,7 +336,8 @@ TEST(Exact, Replays) {
         char seed[25];
         std::snprintf(seed, sizeof(seed), "%08x%016llx", kSteps,
                       static_cast<unsigned long long>(stream * 0x9e3779b97f4a7c15));
-        const Order expected = Simulator(*choices(stream * 0x9e3779b97f4a7c15, kSteps, 2)).run();
+        const Order expected =
+            Simulator(*choices(stream * 0x9e3779b97f4a7c15, kSteps, 2), false).run();
         const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
                                   "2", "--times", "3", "--", built("zoo/exact3")});
         ASSERT_EQ(0, call.status) << call;

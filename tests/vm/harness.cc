@@ -78,6 +78,7 @@ RunResult run_from(const json& j) {
     run.signal = j.at("signal").get<int>();
     run.threads = j.at("threads").get<unsigned>();
     run.steps = j.at("steps").get<std::uint64_t>();
+    run.k_eff = j.at("k_eff").get<std::uint64_t>();
     run.order_hash = hex(j.at("order_hash").get<std::string>(), 16);
     j.at("switches").get<std::uint64_t>();
     j.at("duration_ms").get<double>();
@@ -102,6 +103,7 @@ Summary summary_from(const json& j) {
         s.first_failure = j.at("first_failure").get<std::uint64_t>();
     s.threads = j.at("threads").get<std::uint64_t>();
     s.steps = j.at("steps").get<std::uint64_t>();
+    s.k_eff = j.at("k_eff").get<std::uint64_t>();
     if (!j.at("bound_run").is_null()) { // one number for all runs
         s.bound_run = j.at("bound_run").get<double>();
         j.at("bound_campaign").get<double>();

@@ -36,6 +36,7 @@ struct RunResult {
     int signal = 0;
     unsigned threads = 0;
     std::uint64_t steps = 0;
+    std::uint64_t k_eff = 0; // steps with another thread enabled
     std::uint64_t order_hash = 0;
 };
 
@@ -46,6 +47,7 @@ struct Summary {
     std::optional<std::uint64_t> first_failure;
     std::uint64_t threads = 0;
     std::uint64_t steps = 0;
+    std::uint64_t k_eff = 0;
     double bound_run = 0;
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations;

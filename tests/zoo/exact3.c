@@ -21,10 +21,11 @@
 //
 // The rules, for initial priorities p(M), p(A), p(B), all above 1, and one change point k in
 // 1..K (d = 2):
-//   R1 A thread exists from the end of its creation; it is enabled unless it has ended or is M at
-//      a join of a thread that has not ended.
+//   R1 A thread exists from the end of its creation; it is enabled unless it has ended or is M that
+//      has been let into a join of a thread that has not ended.
 //   R2 The enabled thread of highest priority runs. It goes on up to its next step.
-//   R3 When a thread is about to make the k-th step of the run, its priority becomes 1 first. If
+//   R3 When a thread is about to make the k-th step of the run (by default, the k-th for which
+//      another thread is enabled at that moment), its priority becomes 1 first. If
 //      another one is enabled, that one runs, and the step is made when R2 picks the thread again
 //      (it is counted once, at its first arrival). A join that blocks is counted when M arrives.
 //   R4 Once a step has taken effect and enabled a thread of higher priority (a creation, the end
