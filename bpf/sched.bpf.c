@@ -387,6 +387,9 @@ static __always_inline void executed(struct actor *a)
     a->t->arrived = 0;
     a->t->selected = 0;
     leave_object(a->t);
+    if (a->cfg->executed)
+        report(a, PCT_EVENT_EXECUTED, a->t->pol.event.kind, a->t->pol.event.flags,
+               a->t->pol.event.object);
     reaction = policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol);
     if (reaction != PCT_REACT_CONFLICTS || others_at_object(a->st, a->t))
         note_reaction(a, reaction);
@@ -1384,6 +1387,7 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
         return 0;
     if (join_run(&a, parent.t->slot))
         return -ENOMEM;
+    not_spinning(&parent); /* who waits in a loop for others creates none */
     a.t->parent = parent.t->index;
     a.t->ordinal = ++parent.t->children;
     a.t->pol.identity = pct_child_identity(parent.t->pol.identity, a.t->ordinal);

@@ -21,7 +21,8 @@ endif()
 file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
 file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
 list(REMOVE_ITEM model_sources ${model_tests})
-add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources} userspace/stride_ratio.cc)
+add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources} userspace/stride_ratio.cc userspace/races.cc
+    userspace/bound.cc)
 target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_SOURCE_DIR}/include
     ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
 target_link_libraries(model PUBLIC pctctl_flags)

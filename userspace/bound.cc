@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 namespace pctctl {
 namespace {
@@ -59,13 +60,17 @@ std::uint64_t exact_rpro_odds(std::uint64_t n, std::uint64_t k, unsigned d, std:
 }
 
 double pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races) {
+    return std::exp(log_pos_bound(threads, events, races));
+}
+
+double log_pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races) {
     if (threads < 2 || events == 0)
-        return 0;
+        return -std::numeric_limits<double>::infinity();
     const auto p = static_cast<double>(threads);
     const auto v = static_cast<double>(events);
     const double d = std::min(static_cast<double>(races), v * (p - 1));
     const double u = (v - std::ceil(d / (p - 1))) / 2;
-    return std::exp(-v * std::log(p) + u * std::log(p * v / (v + d)));
+    return -v * std::log(p) + u * std::log(p * v / (v + d));
 }
 
 double log_miss(double p, std::uint64_t runs) {

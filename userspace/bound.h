@@ -49,6 +49,8 @@ std::uint64_t exact_rpro_odds(std::uint64_t n, std::uint64_t k, unsigned d, std:
 // most V (P - 1), where this has its smallest value P^-V. 0 for P < 2, for V = 0, and below what a
 // double holds.
 double pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races);
+// Its natural logarithm, also where a double does not hold the bound; minus infinity for 0.
+double log_pos_bound(std::uint64_t threads, std::uint64_t events, std::uint64_t races);
 
 // Logarithm of the probability (1-p)^runs that none of `runs` finds the bug, when each does with
 // probability `p`; a logarithm, since neither it nor its complement must lose digits. The runs'

@@ -22,6 +22,7 @@
 #include "launch.h"
 #include "policies.h"
 #include "private_libc.h"
+#include "races.h"
 #include "roster.h"
 #include "strictness.h"
 #include "text.h"
@@ -96,6 +97,7 @@ private:
         unsigned slot;
         Process& process;
         Roster roster;
+        Races races;
         std::vector<pct_event> log;
         bool live;
         Capture& out;
@@ -244,6 +246,7 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.home_cpu = cpus_[slot % cpus_.size()];
     config.policy = policy_config(plan.algorithm, plan.seed, options_.parameters);
     config.stepwise = is_stepwise(config.policy);
+    config.executed = promise_of(find_policy(plan.algorithm.policy)->id) == Promise::partial_orders;
     config.parallel = is_parallel(config.policy);
     return config;
 }
@@ -251,7 +254,10 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
 void KernelExecutor::hear(Watched& run) {
     for (const pct_event& event : kernel_->take_events(run.slot)) {
         run.roster.learn(event);
-        run.log.push_back(event);
+        if (event.type == PCT_EVENT_EXECUTED)
+            run.races.step(event.thread, event.site, event.code & PCT_PENDING_READ_ONLY);
+        else
+            run.log.push_back(event);
     }
     if (run.live) {
         run.out.forward(STDOUT_FILENO);
@@ -392,7 +398,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return s.error();
     }
 
-    Watched run{slot, *process, {}, {}, plan.live_output, *out, *err};
+    Watched run{slot, *process, {}, {}, {}, plan.live_output, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
     const std::optional<int> status = process->wait_status();
@@ -432,6 +438,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.switches = state.switches;
     result.order_hash = state.order_hash;
     result.lengths = run.roster.lengths();
+    if (run.races.steps() > 0 && state.lost_events == 0)
+        result.races = run.races.races();
     result.interventions = interventions(state);
     result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     result.out = out->contents();

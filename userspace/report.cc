@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -268,6 +269,16 @@ std::string orders_text(const Report& report, const PolicyTally& policy, const s
     const Tally& t = report.tally;
     if (t.threads < 2 || t.uncontrolled())
         return "nothing can be said about partial orders: there is only one\n";
+    if (policy.races) {
+        const double bound = log_pos_bound(t.threads, t.steps, *policy.races);
+        return fmt::format(
+            "one run{} takes a given partial order of its steps that has at most D = {} "
+            "races, as\nthose seen have, with probability at least\n  (1/n)^k R^U = {} "
+            "(POS, Theorem 1); it promises nothing about bugs\n",
+            who, *policy.races,
+            bound > -690 ? at_least(std::exp(bound))
+                         : fmt::format("10^{}", std::floor(bound / std::log(10))));
+    }
     // Probabilities that a double does not hold are left as a power.
     return fmt::format("one run{} takes a given partial order of its steps with probability at "
                        "least\n  1/n^k = 1/{}^{}{}, the more the fewer of them race (POS, Theorem "
@@ -387,7 +398,8 @@ ordered_json policy_json(const PolicyTally& policy) {
                                {"bound_run", d.bound_run},
                                {"bound_campaign", d.bound_campaign}});
     if (policy.promise == Promise::partial_orders)
-        j["bounds"].push_back({{"bound_run", policy.order_bound}});
+        j["bounds"].push_back(
+            {{"bound_run", policy.order_bound}, {"races", or_null(policy.races)}});
     return j;
 }
 

@@ -60,8 +60,9 @@ struct RunResult {
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
-    std::vector<ThreadLength> lengths;          // of the threads that made steps
-    std::optional<std::uint64_t> violations;    // with RunPlan::verify
+    std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
+    std::vector<ThreadLength> lengths;       // of the threads that made steps
+    std::optional<std::uint64_t> violations; // with RunPlan::verify
     std::vector<std::string> violation_details; // a line for each of the first few
     std::string out;                            // what the program wrote to stdout, stderr
     std::string err;

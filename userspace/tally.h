@@ -34,10 +34,11 @@ struct PolicyTally {
     std::uint64_t failures = 0;
     std::optional<std::uint32_t> first_failure; // lowest number
     std::uint64_t interventions = 0;
-    std::uint64_t perturbed = 0;    // runs with interventions
-    std::uint64_t k = 0;            // places for its change points: all steps, or k_eff
-    std::vector<DepthTally> depths; // ascending; empty unless the promise is about depths
-    double order_bound = 0;         // one run takes a given partial order with at least this
+    std::uint64_t perturbed = 0;        // runs with interventions
+    std::uint64_t k = 0;                // places for its change points: all steps, or k_eff
+    std::vector<DepthTally> depths;     // ascending; empty unless the promise is about depths
+    double order_bound = 0;             // one run takes a partial order seen with at least this
+    std::optional<std::uint64_t> races; // of the partial order that this is about; absent: any
 
     double rate() const {
         return runs ? static_cast<double>(failures) / static_cast<double>(runs) : 0;

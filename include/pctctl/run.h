@@ -25,7 +25,7 @@ struct pct_run_config {
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
     __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
     __u32 parallel;      /* the policy's enforcement is not SERIAL: several threads may execute */
-    __u32 unused;
+    __u32 executed;      /* 1: stepwise policies: report each step that was executed as an event */
     struct pct_policy_config policy;
 };
 
@@ -105,6 +105,8 @@ enum pct_event_type {
     PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
     PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */
+    PCT_EVENT_EXECUTED = 8,  /* if asked for: thread, kind, site = the step's object, code =
+                              * PCT_PENDING_* */
 };
 
 struct pct_event {

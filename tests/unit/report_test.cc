@@ -328,6 +328,22 @@ TEST(Statement, OfPosIsAboutPartialOrders) {
         run.steps = 5000;
     retally(report);
     EXPECT_TRUE(contains(summary_text(report), "1/n^k = 1/2^5000, the more"));
+    // By hand: V = 10, P = 2, D = 2: R = 20/12, U = 4, (1/2)^10 (5/3)^4 = 0.00753...
+    for (RunResult& run : report.campaign.runs) {
+        run.steps = 10;
+        run.races = run.number == 1 ? 2 : 1;
+    }
+    retally(report);
+    text = summary_text(report);
+    EXPECT_TRUE(contains(text, "at most D = 2 races, as\nthose seen have, with probability at "
+                               "least\n  (1/n)^k R^U = 0.00753 (POS, Theorem 1)"))
+        << text;
+    EXPECT_EQ(json::parse(summary_json(report))["policies"][0]["bounds"][0]["races"], 2);
+    for (RunResult& run : report.campaign.runs)
+        run.steps = 5000; // (1/2)^5000 R^U, R = 10000/5002, U = 2499: 10^-753.3
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "(1/n)^k R^U = 10^-754 (POS"))
+        << summary_text(report);
 }
 
 TEST(Statement, OfOthersIsThatThereIsNone) {

@@ -104,6 +104,9 @@ Summary summary_from(const json& j) {
     s.threads = j.at("threads").get<std::uint64_t>();
     s.steps = j.at("steps").get<std::uint64_t>();
     s.k_eff = j.at("k_eff").get<std::uint64_t>();
+    for (const json& bound : j.at("policies").at(0).at("bounds"))
+        if (bound.contains("races") && !bound.at("races").is_null())
+            s.races = bound.at("races").get<std::uint64_t>();
     if (!j.at("bound_run").is_null()) { // one number for all runs
         s.bound_run = j.at("bound_run").get<double>();
         j.at("bound_campaign").get<double>();

@@ -49,6 +49,7 @@ struct Summary {
     std::uint64_t steps = 0;
     std::uint64_t k_eff = 0;
     double bound_run = 0;
+    std::optional<std::uint64_t> races; // that the first policy's statement is for
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations;
     std::vector<RunResult> results;

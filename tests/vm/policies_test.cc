@@ -88,13 +88,13 @@ TEST(Ppct, FindsWhatPctFinds) {
         EXPECT_TRUE(call.reported) << call;
         EXPECT_EQ(60U, call.summary.runs_done) << call;
         EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
-        std::vector<std::string> seeds;
+        std::vector<std::uint64_t> streams; // they have each their own k
         for (const RunResult& run : call.summary.results)
             if (run.outcome != "pass")
-                seeds.push_back(run.seed);
-        return seeds;
+                streams.push_back(run.seed_stream);
+        return streams;
     };
-    const std::vector<std::string> with_pct = failing("pct");
+    const std::vector<std::uint64_t> with_pct = failing("pct");
     EXPECT_GT(with_pct.size(), 0U);
     EXPECT_EQ(with_pct, failing("ppct"));
 }
@@ -137,6 +137,10 @@ TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
     EXPECT_GE(interval.high, probability);
     EXPECT_GT(call.summary.failures, 0U);
     EXPECT_EQ(0, call.summary.bound_run) << "it promises nothing of that kind";
+    // By hand: A1 with B1 and B2 (both, unless A1 is the first), A2 with B3, A3 with B4, A4 with
+    // B6. A2 is over before B4, so it does not race with B5.
+    EXPECT_EQ(policy == std::string_view("pos") ? std::optional<std::uint64_t>(5) : std::nullopt,
+              call.summary.races);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
