@@ -63,9 +63,9 @@ struct pct_thread {
     __u8 selected;
     __u8 blocked;
     __u8 hashed; /* the step is in the order hash */
-    __u8 timed;   /* its last futex call has a time limit */
-    __u8 idle;    /* it waits for others, see waits_for_others() */
-    __u8 leaving; /* it is ending */
+    __u8 waits;   /* its last system call waits for others, if it has to */
+    __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
+    __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
     struct pct_pending next; /* the step it is arriving at */
     struct pct_policy_thread pol;
 };

@@ -35,6 +35,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* Task states and flags that are macros in the kernel. */
 #define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_DEAD 0x80
 #define TASK_NOLOAD 0x400
 #define TASK_FREEZABLE 0x2000
 #define PF_EXITING 0x4
@@ -474,12 +475,14 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     struct pct_policy_view view = {};
     unsigned long irqs;
     __u64 sleep_ns, counted;
+    __s32 enabled;
 
     bpf_local_irq_save(&irqs);
     if (a->cfg->parallel)
         lock_hooks(st);
     st->steps++;
-    if (st->enabled > 1)
+    enabled = st->enabled;
+    if (enabled > 1)
         st->concurrent++;
     counted = st->policy.counted;
     not_spinning(a);
@@ -489,7 +492,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
         t->next.flags = flags;
         t->arriving = 1;
     } else {
-        view.enabled = st->enabled;
+        view.enabled = enabled;
         st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
         if (a->cfg->parallel)
             policy_executed(&a->cfg->policy, &st->policy, &t->pol);
@@ -738,6 +741,7 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
         return 0;
     a.t->sysno = nr;
     a.t->polled = 0;
+    a.t->waits = 0;
     if (!a.st->started || nr < 0 || nr >= PCT_NR_SYSCALLS)
         return 0;
     if (a.p->thread_info.status & TS_COMPAT)
@@ -745,7 +749,7 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
 
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    a.t->timed = nr == NR_FUTEX && call->args[3];
+    a.t->waits = nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !call->args[3]);
     if (nr == NR_EXIT_GROUP && (a.cfg->policy.options & PCT_OPTION_FINAL_WAIT) &&
         a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
@@ -906,16 +910,22 @@ static __always_inline bool kernel_wait(struct actor *a)
 }
 
 /*
- * The thread, about to sleep, makes no step before another thread of the run does. Said only where
- * it is sure: sleeping in other calls may end by itself, at a time that is not the program's doing.
+ * The thread, about to sleep, makes no step before another thread of the run does something. Said
+ * only where it is sure: sleeping in other calls may end by itself, at a time that is not the
+ * program's doing, and so may any sleep if the program has a timer.
  */
 static __always_inline bool waits_for_others(struct actor *a)
 {
-    __u32 nr = a->t->sysno;
+    return a->t->waits && (a->p->__state & TASK_INTERRUPTIBLE) && !a->st->timers;
+}
 
-    if (!(a->p->__state & TASK_INTERRUPTIBLE))
-        return false;
-    return nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !a->t->timed);
+/* The thread ends, and enables no other one any more. */
+static __always_inline void count_out(struct actor *a)
+{
+    if (a->t->leaving)
+        return;
+    a->t->leaving = 1;
+    __sync_fetch_and_add(&a->st->enabled, -1);
 }
 
 /* ---- The scheduler --------------------------------------------------------------------------- */
@@ -1285,12 +1295,22 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         a.t->blocked = 1;
         policy_block(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }
-    if (!runnable && !a.t->leaving && waits_for_others(&a)) {
+    if (!runnable && (p->__state & TASK_DEAD)) {
+        count_out(&a);
+    } else if (!runnable && !a.t->leaving && waits_for_others(&a)) {
         a.t->idle = 1;
         __sync_fetch_and_add(&a.st->enabled, -1);
     }
     if (!runnable || !a.cfg->parallel)
         release(&a);
+}
+
+static __always_inline void wakes_from_idle(struct actor *a)
+{
+    if (!a->t->idle)
+        return;
+    a->t->idle = 0;
+    __sync_fetch_and_add(&a->st->enabled, 1);
 }
 
 OPS(runnable)
@@ -1302,10 +1322,7 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
-    if (a.t->idle) {
-        a.t->idle = 0;
-        __sync_fetch_and_add(&a.st->enabled, 1);
-    }
+    wakes_from_idle(&a);
     if (!(enq_flags & SCX_ENQ_WAKEUP))
         return; /* only its attributes changed */
     not_spinning(&a);
@@ -1413,6 +1430,7 @@ void BPF_PROG(pct_disable, struct task_struct *p)
         return;
     end_hold(&a);
     release(&a);
+    wakes_from_idle(&a); /* nobody will tell when it does */
 }
 
 OPS(exit_task)
@@ -1425,8 +1443,7 @@ void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *a
     release(&a);
     if (a.t->arrived)
         leave_object(a.t);
-    if (!a.t->leaving)
-        __sync_fetch_and_add(&a.st->enabled, -1);
+    count_out(&a);
     __sync_fetch_and_add(&a.st->alive, -1);
 }
 
@@ -1521,8 +1538,10 @@ int on_exit(void *event)
     }
     if (a.cfg->stepwise)
         executed(&a);
-    a.t->leaving = 1;
-    __sync_fetch_and_add(&a.st->enabled, -1);
+    /* The last one of its process has still to close files and to tell the parent. Others only wake
+     * their joiner, at once. */
+    if (a.p->signal->live.counter > 0)
+        count_out(&a);
     report(&a, PCT_EVENT_EXIT, 0, code, a.t->pol.steps);
     return 0;
 }

@@ -65,7 +65,7 @@ struct pct_pending {
 
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */
-#define PCT_OPTION_COUNT_CONCURRENT 2u /* pct, ppct, rpro: only steps while others are enabled */
+#define PCT_OPTION_COUNT_CONCURRENT 2u /* pct: only steps while others are enabled */
 #define PCT_OPTION_FINAL_WAIT 4u /* the mechanism demotes a main thread that ends its process */
 
 struct pct_thread_stride {

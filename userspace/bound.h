@@ -19,12 +19,6 @@
 
 namespace pctctl {
 
-// k for the theorem, of the most steps with another thread enabled. Where there are none, a change
-// point has one place only: it changes nothing.
-inline std::uint64_t k_eff(std::uint64_t concurrent) {
-    return concurrent > 0 ? concurrent : 1;
-}
-
 // What a policy's promise is about.
 enum class Promise {
     nothing,

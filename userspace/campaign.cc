@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 
-#include "bound.h"
 #include "depth.h"
 #include "policies.h"
 
@@ -100,7 +99,7 @@ private:
     void take_measured(std::uint32_t number) {
         for (; taken_ < number; ++taken_) {
             k_ = std::max(k_, ended_[taken_]->steps);
-            k_eff_ = std::max(k_eff_, k_eff(ended_[taken_]->concurrent));
+            k_eff_ = std::max(k_eff_, ended_[taken_]->concurrent);
             lengths_.add(ended_[taken_]->lengths);
             ended_[taken_]->lengths = {};
         }

@@ -255,7 +255,9 @@ void KernelExecutor::hear(Watched& run) {
     for (const pct_event& event : kernel_->take_events(run.slot)) {
         run.roster.learn(event);
         if (event.type == PCT_EVENT_EXECUTED)
-            run.races.step(event.thread, event.site, event.code & PCT_PENDING_READ_ONLY);
+            run.races.step(event.thread, event.site,
+                           (event.code & PCT_PENDING_READ_ONLY) &&
+                               options_.parameters.value(Parameter::pos_readonly));
         else
             run.log.push_back(event);
     }
@@ -434,10 +436,12 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
                                            : (status ? WTERMSIG(*status) : 0);
     result.threads = state.threads;
     result.steps = state.steps;
-    result.concurrent = state.concurrent;
+    // With nobody else a change point has one place, where it changes nothing.
+    result.concurrent = state.steps ? std::max<std::uint64_t>(state.concurrent, 1) : 0;
     result.switches = state.switches;
     result.order_hash = state.order_hash;
-    result.lengths = run.roster.lengths();
+    if (result.outcome != Outcome::timeout) // a loop without end says nothing about a length
+        result.lengths = run.roster.lengths();
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();
     result.interventions = interventions(state);

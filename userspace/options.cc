@@ -452,6 +452,8 @@ Status Given::check_for(std::string_view policies) const {
         return Error::usage(fmt::format("--strides is an option of policy stride, not of {} (see "
                                         "pctctl policies)",
                                         policies));
+    if (strides && parameters.set_value(Parameter::stride_max))
+        return Error::usage("--strides and --stride-max exclude each other");
     return check_parameters(parameters, policies);
 }
 

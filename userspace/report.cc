@@ -177,9 +177,9 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
         return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
                 "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
                 exact_rpro_odds(t.threads, policy.k, d.depth, radius)};
-    const bool k_eff = skips_sequential(find_policy(policy.policy)->id, report.options.parameters);
+    const bool skips = skips_sequential(find_policy(policy.policy)->id, report.options.parameters);
     return {fmt::format("a bug of depth <= {} at these points", d.depth),
-            k_eff ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
+            skips ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
             policy.policy == "ppct" ? "PPCT, Theorem 9" : "PCT, Theorem 9",
             exact_odds(t.threads, policy.k, d.depth)};
 }

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2; // 1: without strides, all steps counted for change points
 constexpr const char* kKind = "pctctl run";
 
 // Program arguments and paths are bytes, JSON strings are not.
@@ -190,7 +190,7 @@ private:
 
 // Is this a directory that an earlier campaign has left, or an empty one?
 bool is_kept_run(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         return false;
     if (::lstat((path + "/run.json").c_str(), &status) == 0)

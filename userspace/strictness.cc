@@ -87,7 +87,6 @@ struct ThreadState {
     bool ready = false;
     bool exiting = false;
     bool reported = false;
-    bool ended = false; // by the log: it makes no step any more
     std::uint64_t ready_since_ns = 0;
     std::uint32_t woken_on = 0; // the CPU that made it ready
     Comparison last;
@@ -279,9 +278,6 @@ private:
         case PCT_EVENT_PRIORITY:
             on_demotion(moment);
             break;
-        case PCT_EVENT_EXIT:
-            states_[moment.thread].ended = true;
-            break;
         default:
             break;
         }
@@ -303,17 +299,17 @@ private:
     void check_number(const History::Moment& moment) {
         const pct_event& event = *moment.event;
         if (event.code != 0) {
-            if (event.code != ++last_number_)
+            const std::int32_t before = std::exchange(last_number_, event.code);
+            if (event.code != before + 1)
                 violation(fmt::format("{} step {} has number {} for change points, after {}",
-                                      at(moment.time_ns), event.step, event.code,
-                                      last_number_ - 1));
+                                      at(moment.time_ns), event.step, event.code, before));
             return;
         }
         const std::size_t other =
             config_.options & PCT_OPTION_COUNT_CONCURRENT
                 ? ready_above(0, moment.thread,
                               [&](const ThreadState& state) {
-                                  return !state.ended && state.ready_since_ns < moment.time_ns;
+                                  return state.ready_since_ns < moment.time_ns;
                               })
                 : moment.thread;
         if (other != kNone)

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 

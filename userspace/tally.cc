@@ -44,9 +44,15 @@ void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& p
 // and threads are taken for its own: the bound falls with each of the three. Without any the
 // theorem's least value, over all numbers of races.
 void add_order_bound(PolicyTally& policy, std::span<const RunResult> runs, const Tally& all) {
-    for (const RunResult& run : runs)
-        if (run.algorithm.policy == policy.policy && run.races)
-            policy.races = std::max(policy.races.value_or(0), *run.races);
+    bool all_known = true;
+    for (const RunResult& run : runs) {
+        if (run.algorithm.policy != policy.policy || run.steps == 0)
+            continue;
+        all_known = all_known && run.races;
+        policy.races = std::max(policy.races.value_or(0), run.races.value_or(0));
+    }
+    if (!all_known)
+        policy.races.reset();
     policy.order_bound = pos_bound(all.threads, all.steps, policy.races.value_or(~0ULL));
 }
 
@@ -55,9 +61,7 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
     PolicyTally t;
     t.policy = name;
     t.promise = promise_of(find_policy(name)->id);
-    t.k = skips_sequential(find_policy(name)->id, options.parameters) && all.steps > 0
-              ? k_eff(all.concurrent)
-              : all.steps;
+    t.k = skips_sequential(find_policy(name)->id, options.parameters) ? all.concurrent : all.steps;
     const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)

@@ -65,7 +65,7 @@ struct pct_run_state {
     __u32 threads;  /* n of this run so far: threads created, the first included */
     __u32 alive;    /* threads not yet gone */
     __s32 runnable; /* threads enabled or executing */
-    __s32 enabled;  /* threads that may make a step before others do, see waits_for_others() */
+    __s32 enabled;  /* threads that may go on before others do, see waits_for_others() */
     __u32 started;  /* 1 once the program has been exec'ed */
     __s32 last_pid; /* last owner, and where it ran */
     __s32 last_cpu;

@@ -104,10 +104,6 @@ public:
         event(thread, PCT_EVENT_STEP).step = ++steps_;
         return *this;
     }
-    Story& end(std::uint32_t thread) {
-        event(thread, PCT_EVENT_EXIT);
-        return *this;
-    }
     Story& demote(std::uint32_t thread, pct_demotion why) {
         threads_[thread].priority = pct_demoted_priority(++demotions_);
         event(thread, PCT_EVENT_PRIORITY).code = why;
@@ -615,7 +611,7 @@ TEST(Strictness, StepsOfASingleEnabledThreadAreNotCounted) {
     story.in(0).sequential_step(0).create(1).step(0, 1); // the change point is at number 1
     EXPECT_EQ(story.check().violations, 0u);
     Story ended({1, 0});
-    ended.in(0).create(1).wake(1).step(0).end(1).sequential_step(0);
+    ended.in(0).create(1).sleep(0).in(1).step(1).exit(1).wake(0).in(0).sequential_step(0);
     EXPECT_EQ(ended.check().violations, 0u);
 }
 
