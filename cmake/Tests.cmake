@@ -16,8 +16,8 @@ if(unit_sources)
 endif()
 
 # tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
-# every day; `model_long` takes larger samples. No kernel, no BPF object; of the
-# controller only arithmetic.
+# every day; `model_long` takes larger samples. No kernel, no BPF object, of the
+# controller only its arithmetic.
 file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
 file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
 list(REMOVE_ITEM model_sources ${model_tests})

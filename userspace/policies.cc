@@ -66,6 +66,12 @@ bool skips_sequential(pct_policy policy, const PolicyParameters& parameters) {
     return policy == PCT_POLICY_PCT && parameters.value(Parameter::skip_sequential);
 }
 
+std::optional<std::string> strides_text(const Algorithm& algorithm) {
+    if (find_policy(algorithm.policy)->id != PCT_POLICY_STRIDE)
+        return std::nullopt;
+    return algorithm.strides.text();
+}
+
 Result<std::vector<std::string>> portfolio(std::string_view list) {
     std::vector<std::string> names;
     for (const std::string_view name : comma_separated(list)) {

@@ -2,6 +2,7 @@
 // The policies by name, and what they are told before a run.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ bool uses_depth(pct_policy policy);
 
 // Its change points are among the steps with another thread enabled: its k is k_eff.
 bool skips_sequential(pct_policy policy, const PolicyParameters& parameters);
+
+// A run's strides as Strides::text() has them, of policy stride.
+std::optional<std::string> strides_text(const Algorithm& algorithm);
 
 // What the scheduler is told before a run of that seed; the policy must be known.
 pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,

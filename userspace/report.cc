@@ -343,6 +343,10 @@ std::string violations_text(const Report& report) {
     return text;
 }
 
+template <typename T> ordered_json or_null(const std::optional<T>& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
 ordered_json run_json(const RunResult& run) {
     ordered_json j;
     j["run"] = run.number;
@@ -352,8 +356,7 @@ ordered_json run_json(const RunResult& run) {
     j["signal"] = run.signal;
     j["policy"] = run.algorithm.policy;
     j["depth"] = run.algorithm.depth;
-    j["strides"] = run.algorithm.policy == "stride" ? ordered_json(run.algorithm.strides.text())
-                                                    : ordered_json(nullptr);
+    j["strides"] = or_null(strides_text(run.algorithm));
     j["threads"] = run.threads;
     j["steps"] = run.steps;
     j["k_eff"] = run.concurrent;
@@ -361,10 +364,6 @@ ordered_json run_json(const RunResult& run) {
     j["duration_ms"] = run.duration_ms;
     j["order_hash"] = fmt::format("{:016x}", run.order_hash);
     return j;
-}
-
-template <typename T> ordered_json or_null(const std::optional<T>& value) {
-    return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
 std::string_view name(Promise promise) {

@@ -147,9 +147,10 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
         plan.parameters = report.options.parameters;
         if (plan.parameters.set_value(Parameter::stride_max))
             plan.strides = report.options.strides;
-        plan.stride_ratio =
-            stride_ratio(std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
-                         static_cast<unsigned>(plan.parameters.value(Parameter::stride_edges)));
+        else if (std::ranges::find(plan.policies, "stride") != plan.policies.end())
+            plan.stride_ratio =
+                stride_ratio(std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
+                             static_cast<unsigned>(plan.parameters.value(Parameter::stride_edges)));
         plan.seed = *report.campaign_seed;
         plan.runs = options.runs;
         plan.jobs = report.options.jobs;

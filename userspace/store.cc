@@ -216,9 +216,8 @@ std::string to_json_text(const RunRecord& record) {
     j["parameters"] =
         parameters_json(options.parameters, std::array{find_policy(options.policy)->id});
     j["depth"] = options.depth;
-    j["strides"] = find_policy(options.policy)->id == PCT_POLICY_STRIDE
-                       ? json(options.strides.text())
-                       : json(nullptr);
+    const auto strides = strides_text({options.policy, options.depth, options.strides});
+    j["strides"] = strides ? json(*strides) : json(nullptr);
     j["points"] = point_names(options.points);
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());
     j["timeout_ns"] = static_cast<std::uint64_t>(options.timeout.count());
