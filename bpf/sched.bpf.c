@@ -474,17 +474,12 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     struct pct_thread *t = a->t;
     struct pct_policy_view view = {};
     unsigned long irqs;
-    __u64 sleep_ns, counted;
-    __s32 enabled;
+    __u64 sleep_ns;
 
     bpf_local_irq_save(&irqs);
     if (a->cfg->parallel)
         lock_hooks(st);
     st->steps++;
-    enabled = st->enabled;
-    if (enabled > 1)
-        st->concurrent++;
-    counted = st->policy.counted;
     not_spinning(a);
     if (a->cfg->stepwise) {
         t->next.kind = kind;
@@ -492,7 +487,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
         t->next.flags = flags;
         t->arriving = 1;
     } else {
-        view.enabled = enabled;
+        view.enabled = st->enabled;
         st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
         if (a->cfg->parallel)
             policy_executed(&a->cfg->policy, &st->policy, &t->pol);
@@ -502,8 +497,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
         note_priority(a);
     }
     if (a->cfg->trace)
-        report(a, PCT_EVENT_STEP, kind,
-               st->policy.counted > counted ? st->policy.counted : 0, site);
+        report(a, PCT_EVENT_STEP, kind, st->policy.number, site);
     if (a->cfg->parallel)
         unlock_hooks(st);
     bpf_local_irq_restore(&irqs);
@@ -1305,24 +1299,27 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         release(&a);
 }
 
-static __always_inline void wakes_from_idle(struct actor *a)
+/* Did it sleep? */
+static __always_inline bool wakes_from_idle(struct actor *a)
 {
     if (!a->t->idle)
-        return;
+        return false;
     a->t->idle = 0;
     __sync_fetch_and_add(&a->st->enabled, 1);
+    return true;
 }
 
 OPS(runnable)
 void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
 {
     struct actor a;
+    bool wakes;
 
     if (!actor_of(p, &a))
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
-    wakes_from_idle(&a);
+    wakes = wakes_from_idle(&a) && !a.cfg->stepwise && !a.cfg->parallel;
     if (!(enq_flags & SCX_ENQ_WAKEUP))
         return; /* only its attributes changed */
     not_spinning(&a);
@@ -1331,7 +1328,7 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     /* Others may get next to nothing done during a nanosecond's sleep. */
     if (a.t->sysno != NR_NANOSLEEP && a.t->sysno != NR_CLOCK_NANOSLEEP)
         a.t->loop_count = 0;
-    if (a.t->blocked) {
+    if (a.t->blocked || wakes) {
         a.t->blocked = 0;
         policy_wake(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }
@@ -1416,7 +1413,7 @@ s32 BPF_PROG(pct_init_task, struct task_struct *p, struct scx_init_task_args *ar
     policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
     unlock_hooks(a.st);
     bpf_local_irq_restore(&irqs);
-    report(&a, PCT_EVENT_THREAD, 0, 0, 0);
+    report(&a, PCT_EVENT_THREAD, 0, a.t->pol.phase, 0);
     return 0;
 }
 

@@ -17,10 +17,18 @@ static inline enum pct_enforcement pct_policy_enforcement(const struct pct_polic
     return PCT_ENFORCE_FREE;
 }
 
+/* One more step of the run's phase. */
+static inline void pct_phase_step(struct pct_policy_run *run)
+{
+    if (++run->phase_steps > run->longest_phase)
+        run->longest_phase = run->phase_steps;
+}
+
 /* A thread appears; see struct pct_policy_thread for what is set. */
 static inline void pct_policy_appear(const struct pct_policy_config *cfg,
                                      struct pct_policy_run *run, struct pct_policy_thread *th)
 {
+    th->phase = run->phase;
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, ...)                                                      \
     case PCT_POLICY_##id:                                                                          \
@@ -36,16 +44,27 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
                                       struct pct_policy_run *run, struct pct_policy_thread *th,
                                       const struct pct_policy_view *view)
 {
+    __u64 sleep_ns = 0;
+
     run->steps++;
     th->steps++;
+    if (view->enabled > 1) {
+        run->concurrent++;
+        pct_phase_step(run);
+    } else if (run->phase_steps) {
+        run->phase++;
+        run->phase_steps = 0;
+    }
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, ...)                                              \
     case PCT_POLICY_##id:                                                                          \
-        return arrive(cfg, run, th, view);
+        sleep_ns = arrive(cfg, run, th, view);                                                     \
+        break;
         PCT_POLICIES(X)
 #undef X
     }
-    return 0;
+    th->phase = run->phase;
+    return sleep_ns;
 }
 
 /* It goes on to execute th->event. */
@@ -96,6 +115,8 @@ static inline void pct_policy_block(const struct pct_policy_config *cfg, struct 
 static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                                    struct pct_policy_thread *th)
 {
+    if (th->phase != run->phase)
+        pct_phase_step(run);
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, ...)               \
     case PCT_POLICY_##id:                                                                          \
@@ -104,6 +125,7 @@ static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct p
         PCT_POLICIES(X)
 #undef X
     }
+    th->phase = run->phase;
 }
 
 /* For each thread concerned by a reaction; `by`: the event executed, null if all are concerned. */

@@ -11,23 +11,30 @@
  * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
  * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
+ * - Join points (section 4.2): the paper does not say what happens at one. Here each phase has
+ * priorities and change points of its own, as if it were a run. Nobody is being held back when a
+ * phase begins, since no other thread is enabled. So of a bug's d ordering constraints each falls
+ * into one phase, and m phases with d_1 + ... + d_m = d of them are as they have to be with
+ * probability at least the product of 1/(n k^(d_i-1)) = 1/(n^m k^(d-m)), k being the most steps of
+ * a phase: at least 1/(n max(n, k)^(d-1)).
  */
 #ifndef PCTCTL_POLICY_PCT_H
 #define PCTCTL_POLICY_PCT_H
 
 #include "policy.h"
 
-/* A thread appears. */
-static inline __u64 pct_initial_priority(__u64 seed, __u64 identity)
+/* A thread appears in a phase (0: the first one, or there are none), or comes back in a later one. */
+static inline __u64 pct_initial_priority(__u64 seed, __u64 identity, __u64 phase)
 {
-    return PCT_PRIO_INITIAL + (pct_random(seed, PCT_RAND_PRIORITY, identity) >> 3);
+    return PCT_PRIO_INITIAL +
+           (pct_random(seed, PCT_RAND_PRIORITY, pct_draw_index(identity, phase)) >> 3);
 }
 
-/* The i-th change point (1 <= i < d) of a run with at most k steps, k >= 1. */
-static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u32 k)
+/* The i-th change point (1 <= i < d) of a phase with at most k steps, k >= 1. */
+static inline struct pct_change_point pct_change_point(__u64 seed, __u32 i, __u32 k, __u64 phase)
 {
     struct pct_change_point point = {
-        .step = pct_random_upto(seed, PCT_RAND_CHANGE_POINT, i, k),
+        .step = pct_random_upto(seed, PCT_RAND_CHANGE_POINT, pct_draw_index(i, phase), k),
         .priority = PCT_PRIO_CHANGE + i,
     };
 
@@ -61,8 +68,34 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
 static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                               struct pct_policy_thread *th)
 {
-    (void)run;
-    th->priority = pct_initial_priority(cfg->seed, th->identity);
+    th->priority = pct_initial_priority(cfg->seed, th->identity,
+                                        cfg->options & PCT_OPTION_PHASES ? run->phase : 0);
+}
+
+/* The thread is at the step `number`; what change points fall on it? */
+static inline void pct_change(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                              struct pct_policy_thread *th, __u64 number)
+{
+    struct pct_change_point point;
+    __u32 i;
+
+    run->number = number;
+    for (i = 0; i < PCT_MAX_DEPTH && i < cfg->nr_change_points; i++) {
+        if (cfg->options & PCT_OPTION_PHASES && run->phase)
+            point = pct_change_point(cfg->seed, i + 1, cfg->change_range, run->phase);
+        else
+            point = cfg->change_points[i];
+        if (point.step == number)
+            th->priority = point.priority;
+    }
+}
+
+/* In a phase that is new to the thread: its priority is drawn anew. */
+static inline void pct_enter_phase(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                   struct pct_policy_thread *th)
+{
+    if (cfg->options & PCT_OPTION_PHASES && th->phase != run->phase)
+        th->priority = pct_initial_priority(cfg->seed, th->identity, run->phase);
 }
 
 /*
@@ -73,22 +106,28 @@ static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_po
 static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                                struct pct_policy_thread *th, const struct pct_policy_view *view)
 {
-    int i;
-
-    if ((cfg->options & PCT_OPTION_COUNT_CONCURRENT) && view->enabled < 2)
-        return 0;
-    run->counted++;
-    for (i = 0; i < PCT_MAX_DEPTH; i++) {
-        __u32 next = run->next_change;
-
-        PCT_HIDE(next);
-        if (next >= cfg->nr_change_points || next >= PCT_MAX_DEPTH ||
-            cfg->change_points[next].step != run->counted)
-            break;
-        th->priority = cfg->change_points[next].priority;
-        run->next_change = next + 1;
-    }
+    pct_enter_phase(cfg, run, th);
+    if (!(cfg->options & PCT_OPTION_COUNT_CONCURRENT))
+        pct_change(cfg, run, th, run->steps);
+    else if (view->enabled > 1)
+        pct_change(cfg, run, th,
+                   cfg->options & PCT_OPTION_PHASES ? run->phase_steps : run->concurrent);
+    else
+        run->number = 0;
     return 0;
+}
+
+/*
+ * It fell asleep in an operation of an earlier phase, and is about to make it in this one: to the
+ * proof that is its arrival.
+ */
+static inline void pct_wake(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                            struct pct_policy_thread *th)
+{
+    if (!(cfg->options & PCT_OPTION_PHASES) || th->phase == run->phase)
+        return;
+    pct_enter_phase(cfg, run, th);
+    pct_change(cfg, run, th, run->phase_steps);
 }
 
 static PCT_ALWAYS_INLINE enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,

@@ -67,6 +67,7 @@ struct pct_pending {
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */
 #define PCT_OPTION_COUNT_CONCURRENT 2u /* pct: only steps while others are enabled */
 #define PCT_OPTION_FINAL_WAIT 4u /* the mechanism demotes a main thread that ends its process */
+#define PCT_OPTION_PHASES 8u     /* pct: fresh decisions in each phase, steps counted from 1 */
 
 struct pct_thread_stride {
     __u64 identity;
@@ -81,6 +82,8 @@ struct pct_policy_config {
     __u32 nr_change_points; /* pct, ppct, rpro: ascending by step; preempt-bound: priority unused */
     __u32 stride_max;       /* stride: of threads without one of their own, >= 1 */
     __u32 nr_strides;
+    __u32 change_range; /* pct: the k of change points after the first phase */
+    __u32 unused;
     __u32 sleep_one_in; /* random-sleep: probability of a sleep is 1 / this, >= 1 */
     __u64 sleep_ns;
     __u64 yields_per_reset; /* pos, basic-pos: the fairness workaround; 0: never */
@@ -90,13 +93,22 @@ struct pct_policy_config {
 
 /* Zeroed before a run; written by the hooks only. */
 struct pct_policy_run {
-    __u64 steps;   /* arrivals */
-    __u64 counted; /* those counted for change points */
-    __u64 clock;   /* see clock.h */
+    __u64 steps;      /* arrivals */
+    __u64 concurrent; /* of them, those with another thread enabled */
+    /*
+     * The program enters a phase when a thread arrives with no other enabled (PCT, section 4.2,
+     * "Identifying Join Points"). A phase's steps are arrivals with another thread enabled, and
+     * wake-ups of threads that fell asleep in an earlier one: their operations are still to come.
+     */
+    __u64 phase;
+    __u64 phase_steps;   /* so far in this phase */
+    __u64 longest_phase; /* the most of them in a phase */
+    __u64 number;        /* of the step just arrived at, for change points; 0: it is none */
+    __u64 clock;         /* see clock.h */
     __u64 low;     /* ppct: threads of higher priority run in parallel */
     __u64 yields;
     __u64 bumps;       /* ppct: how often starvation was handled */
-    __u32 next_change; /* change points already passed */
+    __u32 next_change; /* preempt-bound: change points already passed */
     __u32 batch_all;   /* rapos: the batch is drawn from all threads */
     __u32 batch_nr;    /* rapos: objects in the batch */
     __u32 unused;
@@ -110,6 +122,7 @@ struct pct_policy_thread {
     __u64 priority;
     __u64 event_priority; /* what the thread competes with at its step */
     __u64 steps;          /* its arrivals so far */
+    __u64 phase;          /* of its last arrival or wake-up, for hooks before the present one */
     __u64 draws;          /* random numbers drawn for it */
     __u64 stride_max;
     __u64 stride_left; /* steps it goes on without competing */

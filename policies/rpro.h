@@ -25,7 +25,7 @@ static inline struct pct_change_point rpro_change_point(__u64 seed, __u32 i, __u
                                                         __u32 radius)
 {
     __u32 first = pct_random_upto(seed, PCT_RAND_RADIUS, 0, depth - 1);
-    struct pct_change_point point = pct_change_point(seed, first, k);
+    struct pct_change_point point = pct_change_point(seed, first, k, 0);
 
     point.priority = PCT_PRIO_CHANGE + i;
     if (i != first)

@@ -29,7 +29,7 @@
 // clang-format off
 #define PCT_POLICIES(X)                                                                            \
     X(PCT, "pct", SERIAL, pct_appear, pct_arrive, pct_policy_no_reaction,                          \
-      pct_policy_no_reaction, pct_policy_nothing, pct_policy_nothing, pct_policy_undisturbed,      \
+      pct_policy_no_reaction, pct_policy_nothing, pct_wake, pct_policy_undisturbed,                \
       pct_stuck,                                                                                   \
       "random priorities, changed at depth-1 random steps",                                        \
       "a bug of depth d: at least 1/(n k^(d-1)) in each run")                                      \

@@ -49,7 +49,7 @@ public:
 private:
     struct Measured {
         std::uint64_t steps = 0;
-        std::uint64_t concurrent = 0;
+        std::uint64_t k_eff = 0;
         std::vector<ThreadLength> lengths;
     };
 
@@ -99,7 +99,7 @@ private:
     void take_measured(std::uint32_t number) {
         for (; taken_ < number; ++taken_) {
             k_ = std::max(k_, ended_[taken_]->steps);
-            k_eff_ = std::max(k_eff_, ended_[taken_]->concurrent);
+            k_eff_ = std::max(k_eff_, ended_[taken_]->k_eff);
             lengths_.add(ended_[taken_]->lengths);
             ended_[taken_]->lengths = {};
         }
@@ -138,7 +138,7 @@ private:
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] = Measured{run.steps, run.concurrent, std::move(run.lengths)};
+        ended_[plan.number - 1] = Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);

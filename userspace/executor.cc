@@ -437,7 +437,10 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.threads = state.threads;
     result.steps = state.steps;
     // With nobody else a change point has one place, where it changes nothing.
-    result.concurrent = state.steps ? std::max<std::uint64_t>(state.concurrent, 1) : 0;
+    if (state.steps) {
+        result.concurrent = std::max<std::uint64_t>(state.policy.concurrent, 1);
+        result.longest_phase = std::max<std::uint64_t>(state.policy.longest_phase, 1);
+    }
     result.switches = state.switches;
     result.order_hash = state.order_hash;
     if (result.outcome != Outcome::timeout) // a loop without end says nothing about a length

@@ -20,6 +20,7 @@ namespace pctctl {
 
 enum class Parameter {
     skip_sequential,
+    join_phases,
     final_wait,
     stride_max,
     stride_edges,
@@ -29,7 +30,7 @@ enum class Parameter {
     sleep_one_in,
     sleep_us
 };
-inline constexpr std::size_t kParameters = 9;
+inline constexpr std::size_t kParameters = 10;
 
 struct ParameterInfo {
     Parameter id;

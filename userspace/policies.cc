@@ -66,6 +66,14 @@ bool skips_sequential(pct_policy policy, const PolicyParameters& parameters) {
     return policy == PCT_POLICY_PCT && parameters.value(Parameter::skip_sequential);
 }
 
+bool has_phases(pct_policy policy, const PolicyParameters& parameters) {
+    return skips_sequential(policy, parameters) && parameters.value(Parameter::join_phases);
+}
+
+std::uint64_t k_eff(const RunResult& run, const PolicyParameters& parameters) {
+    return has_phases(PCT_POLICY_PCT, parameters) ? run.longest_phase : run.concurrent;
+}
+
 std::optional<std::string> strides_text(const Algorithm& algorithm) {
     if (find_policy(algorithm.policy)->id != PCT_POLICY_STRIDE)
         return std::nullopt;
@@ -104,6 +112,9 @@ Status check_parameters(const PolicyParameters& set, std::string_view policies) 
     if (set.set_value(Parameter::stride_max) && set.set_value(Parameter::stride_edges))
         return Error::usage("--stride-edges is for strides from thread lengths, which --stride-max "
                             "replaces");
+    if (set.set_value(Parameter::skip_sequential) == 0 &&
+        set.set_value(Parameter::join_phases) == 1)
+        return Error::usage("--join-phases on needs --skip-sequential on");
     return Done{};
 }
 
@@ -119,6 +130,9 @@ pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
     const bool ranked = uses_depth(policy.id) && policy.id != PCT_POLICY_PREEMPT_BOUND;
     if (skips_sequential(policy.id, parameters))
         config.options |= PCT_OPTION_COUNT_CONCURRENT;
+    if (has_phases(policy.id, parameters))
+        config.options |= PCT_OPTION_PHASES;
+    config.change_range = seed.k;
     if (ranked && (policy.id != PCT_POLICY_PCT || parameters.value(Parameter::final_wait)))
         config.options |= PCT_OPTION_FINAL_WAIT;
     config.stride_max = algorithm.strides.others;
@@ -138,7 +152,7 @@ pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
         else if (policy.id == PCT_POLICY_PREEMPT_BOUND)
             point = preempt_bound_point(seed.stream, i, seed.k);
         else
-            point = pct_change_point(seed.stream, i, seed.k);
+            point = pct_change_point(seed.stream, i, seed.k, 0);
     }
     std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
                      [](const auto& a, const auto& b) { return a.step < b.step; });

@@ -40,6 +40,13 @@ bool uses_depth(pct_policy policy);
 // Its change points are among the steps with another thread enabled: its k is k_eff.
 bool skips_sequential(pct_policy policy, const PolicyParameters& parameters);
 
+// It has priorities and change points for each phase.
+bool has_phases(pct_policy policy, const PolicyParameters& parameters);
+
+// Of a run, by the parameters of pct: its longest phase's, or all steps with another thread
+// enabled.
+std::uint64_t k_eff(const RunResult& run, const PolicyParameters& parameters);
+
 // A run's strides as Strides::text() has them, of policy stride.
 std::optional<std::string> strides_text(const Algorithm& algorithm);
 

@@ -177,11 +177,14 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
         return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
                 "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
                 exact_rpro_odds(t.threads, policy.k, d.depth, radius)};
-    const bool skips = skips_sequential(find_policy(policy.policy)->id, report.options.parameters);
+    const pct_policy id = find_policy(policy.policy)->id;
+    const char* k = has_phases(id, report.options.parameters)         ? "max(n,k_eff)"
+                    : skips_sequential(id, report.options.parameters) ? "k_eff"
+                                                                      : "k";
     return {fmt::format("a bug of depth <= {} at these points", d.depth),
-            skips ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
-            policy.policy == "ppct" ? "PPCT, Theorem 9" : "PCT, Theorem 9",
-            exact_odds(t.threads, policy.k, d.depth)};
+            fmt::format("1/(n*{}^(d-1))", k),
+            id == PCT_POLICY_PPCT ? "PPCT, Theorem 9" : "PCT, Theorem 9",
+            exact_odds(t.threads, policy.bound_k, d.depth)};
 }
 
 // `strictly`: what is left without the runs that departed.
@@ -307,7 +310,7 @@ std::string bound_text(const Report& report) {
     std::string text =
         fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
                     "points {}\n",
-                    t.threads, t.steps, t.concurrent, depth_text(report.options.depth),
+                    t.threads, t.steps, t.k_eff, depth_text(report.options.depth),
                     policies_of(report), points_text(report.options.points));
     if (t.policies.size() > 1)
         text += shares_text(report);
@@ -347,7 +350,7 @@ template <typename T> ordered_json or_null(const std::optional<T>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json run_json(const RunResult& run) {
+ordered_json run_json(const RunResult& run, const PolicyParameters& parameters) {
     ordered_json j;
     j["run"] = run.number;
     j["seed"] = run.seed.text();
@@ -359,7 +362,7 @@ ordered_json run_json(const RunResult& run) {
     j["strides"] = or_null(strides_text(run.algorithm));
     j["threads"] = run.threads;
     j["steps"] = run.steps;
-    j["k_eff"] = run.concurrent;
+    j["k_eff"] = k_eff(run, parameters);
     j["switches"] = run.switches;
     j["duration_ms"] = run.duration_ms;
     j["order_hash"] = fmt::format("{:016x}", run.order_hash);
@@ -510,7 +513,7 @@ std::string summary_json(const Report& report) {
     j["first_failure"] = or_null(t.first_failure);
     j["threads"] = t.threads;
     j["steps"] = t.steps;
-    j["k_eff"] = t.concurrent;
+    j["k_eff"] = t.k_eff;
     // One number stands for the campaign only when all its runs promise the same.
     if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
         j["bound_run"] = nullptr;
@@ -528,7 +531,7 @@ std::string summary_json(const Report& report) {
     j["elapsed_s"] = report.campaign.elapsed_s;
     j["results"] = ordered_json::array();
     for (const RunResult& run : report.campaign.runs)
-        j["results"].push_back(run_json(run));
+        j["results"].push_back(run_json(run, report.options.parameters));
     if (report.replay) {
         const ReplayVerdict& verdict = *report.replay;
         j["replay"]["tries"] = verdict.tries;

@@ -55,7 +55,8 @@ struct RunResult {
     std::string detail; // one line about a failure: process, thread, what the threads wait for
     std::uint32_t threads = 0; // created, the first included
     std::uint64_t steps = 0;
-    std::uint64_t concurrent = 0; // k_eff: with another thread enabled; 1 if there is none
+    std::uint64_t concurrent = 0;    // steps with another thread enabled; 1 if there is none
+    std::uint64_t longest_phase = 0; // the most in a phase (policies/policy.h); 1 if there is none
     std::uint64_t switches = 0;
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
     double duration_ms = 0;

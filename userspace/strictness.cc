@@ -47,7 +47,9 @@
 //    log or not, no other runs user code.
 // E. The log is what the seed says: initial priorities, the priority after each step, steps
 //    numbered without a gap, made by a thread that was on a CPU; each demotion below all before. Of
-//    a step that is not counted for change points, no other thread was ready.
+//    a step that is not counted for change points, no other thread was ready. Such a step begins a
+//    phase, if the policy has phases; a thread that sleeps from one into the next counts, and has a
+//    new priority, when it wakes.
 //
 // What it cannot see: user code that leaves no trace in registers and takes less than a timer tick;
 // which of two threads woken from outside, while nobody executed, came first; threads that the
@@ -80,8 +82,8 @@ struct Comparison {
 
 struct ThreadState {
     std::uint64_t identity = 0;
-    std::uint64_t initial_priority = 0;
     std::uint64_t priority = 0;
+    std::uint64_t phase = 0; // of its last step or wake-up
     std::optional<std::uint32_t> cpu; // where it is
     std::size_t turn = kNone;         // and since when
     bool ready = false;
@@ -99,7 +101,7 @@ public:
     explicit Checker(const StrictnessInput& input)
         : config_(policy_config(input.algorithm, input.seed, input.parameters)),
           parallel_(is_parallel(config_)),
-          unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
+          phases_(config_.options & PCT_OPTION_PHASES), unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
           history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {
@@ -167,8 +169,8 @@ private:
             state.identity =
                 i == 0 ? PCT_ROOT_IDENTITY
                        : pct_child_identity(states_[event.parent].identity, event.ordinal);
-            state.priority =
-                unranked_ ? event.priority : pct_initial_priority(config_.seed, state.identity);
+            state.phase = phases_ ? static_cast<std::uint64_t>(event.code) : 0;
+            state.priority = unranked_ ? event.priority : first_priority(state);
             if (event.identity != state.identity || event.priority != state.priority)
                 violation(
                     fmt::format("{} has identity {:x} and initial priority {} by the log, {:x} "
@@ -183,6 +185,11 @@ private:
             set_ready(0, 0, 0);
             running_.push_back(0);
         }
+    }
+
+    // Of a thread that is new to its phase.
+    std::uint64_t first_priority(const ThreadState& state) const {
+        return pct_initial_priority(config_.seed, state.identity, state.phase);
     }
 
     // ---- Ready threads by priority ----
@@ -272,6 +279,12 @@ private:
 
     void on_event(const History::Moment& moment) {
         switch (moment.event->type) {
+        case PCT_EVENT_THREAD:
+            if (states_[moment.thread].phase != (phases_ ? phase_ : 0))
+                violation(fmt::format("{} {} appears in phase {}, not {}", at(moment.time_ns),
+                                      thread_name(moment.thread), states_[moment.thread].phase,
+                                      phase_));
+            break;
         case PCT_EVENT_STEP:
             on_step(moment);
             break;
@@ -283,14 +296,41 @@ private:
         }
     }
 
-    // The priorities that change points give at this step: none, one, or several by chance.
-    std::vector<std::uint64_t> changes_at(std::uint64_t step) const {
+    // The priorities that change points give at the step of this number: none, one, or several by
+    // chance.
+    std::vector<std::uint64_t> changes_at(std::int32_t number) const {
         std::vector<std::uint64_t> priorities;
-        for (const struct pct_change_point& point :
-             std::span(config_.change_points).first(config_.nr_change_points))
-            if (point.step == step)
+        for (std::uint32_t i = 0; i < config_.nr_change_points; i++) {
+            const struct pct_change_point point =
+                phase_ == 0
+                    ? config_.change_points[i]
+                    : pct_change_point(config_.seed, i + 1, config_.change_range, phase_);
+            if (point.step == static_cast<std::uint64_t>(number))
                 priorities.push_back(point.priority);
+        }
         return priorities;
+    }
+
+    // A thread in a phase that is new to it.
+    void enter_phase(std::size_t thread) {
+        ThreadState& state = states_[thread];
+        if (state.phase == phase_)
+            return;
+        state.phase = phase_;
+        set_priority(thread, first_priority(state));
+    }
+
+    // It wakes, and may be about to make a step of an earlier phase.
+    void on_wake(const History::Moment& moment) {
+        const ThreadState& state = states_[moment.thread];
+        if (phases_ && logged(moment.thread) && !state.ready && !state.exiting &&
+            state.phase != phase_) {
+            enter_phase(moment.thread);
+            const std::vector<std::uint64_t> priorities = changes_at(++last_number_);
+            if (!priorities.empty())
+                set_priority(moment.thread, priorities.back());
+        }
+        set_ready(moment.thread, moment.time_ns, moment.record->cpu);
     }
 
     // Change points know a step by its number among all steps, or among those with another thread
@@ -304,6 +344,10 @@ private:
                 violation(fmt::format("{} step {} has number {} for change points, after {}",
                                       at(moment.time_ns), event.step, event.code, before));
             return;
+        }
+        if (phases_ && last_number_ > 0) {
+            phase_++;
+            last_number_ = 0;
         }
         const std::size_t other =
             config_.options & PCT_OPTION_COUNT_CONCURRENT
@@ -337,7 +381,8 @@ private:
         if (unranked_)
             return;
         check_number(moment);
-        std::vector<std::uint64_t> expected = changes_at(static_cast<std::uint64_t>(event.code));
+        enter_phase(moment.thread);
+        std::vector<std::uint64_t> expected = changes_at(event.code);
         if (expected.empty())
             expected.push_back(state.priority);
         if (std::ranges::find(expected, event.priority) == expected.end())
@@ -379,6 +424,8 @@ private:
             on_out(moment);
             break;
         case PCT_WITNESS_WAKE:
+            on_wake(moment);
+            break;
         case PCT_WITNESS_NEW:
             set_ready(moment.thread, moment.time_ns, record.cpu);
             break;
@@ -469,6 +516,7 @@ private:
 
     const pct_policy_config config_;
     const bool parallel_; // rules A and B do not hold, rule C for the low set only
+    const bool phases_;   // the policy has them
     const bool unranked_; // D and the numbers of the steps only
     const History history_;
     StrictnessReport report_;
@@ -481,7 +529,8 @@ private:
     std::uint64_t decided_after_ns_ = 0; // lower bound of the decision who is next
     std::uint32_t decided_on_ = 0;       // and the CPU it is from
     std::uint64_t last_step_ = 0;
-    std::int32_t last_number_ = 0;
+    std::uint64_t phase_ = 0;
+    std::int32_t last_number_ = 0; // for change points, in this phase
     std::uint64_t lowest_demotion_ = PCT_PRIO_CHANGE;
     std::vector<History::Thread> unseen_; // not in low_ yet, the first one last
     std::uint64_t low_ = PCT_PRIO_MAX;    // upper end of the low set, which is that of ppct.h

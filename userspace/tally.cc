@@ -28,7 +28,7 @@ void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& p
         const bool radius = policy.promise == Promise::radius;
         d->bound_run = radius ? rpro_bound(all.threads, policy.k, d->depth,
                                            parameters.value(Parameter::radius))
-                              : run_bound(all.threads, policy.k, d->depth);
+                              : run_bound(all.threads, policy.bound_k, d->depth);
         // See bound.h: rpro's promise does not cover bugs of smaller depth.
         if (radius)
             all_deeper = unperturbed_deeper = 0;
@@ -58,10 +58,12 @@ void add_order_bound(PolicyTally& policy, std::span<const RunResult> runs, const
 
 PolicyTally tally_policy(const std::string& name, std::span<const RunResult> runs, const Tally& all,
                          const ExecutorOptions& options, bool drawn) {
+    const pct_policy id = find_policy(name)->id;
     PolicyTally t;
     t.policy = name;
-    t.promise = promise_of(find_policy(name)->id);
-    t.k = skips_sequential(find_policy(name)->id, options.parameters) ? all.concurrent : all.steps;
+    t.promise = promise_of(id);
+    t.k = skips_sequential(id, options.parameters) ? all.k_eff : all.steps;
+    t.bound_k = has_phases(id, options.parameters) ? std::max<std::uint64_t>(t.k, all.threads) : t.k;
     const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)
@@ -108,7 +110,7 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
         count(t, run);
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
-        t.concurrent = std::max(t.concurrent, run.concurrent);
+        t.k_eff = std::max(t.k_eff, k_eff(run, options.parameters));
         if (run.violations)
             t.violations = t.violations.value_or(0) + *run.violations;
         else

@@ -36,6 +36,7 @@ struct PolicyTally {
     std::uint64_t interventions = 0;
     std::uint64_t perturbed = 0;        // runs with interventions
     std::uint64_t k = 0;                // places for its change points: all steps, or k_eff
+    std::uint64_t bound_k = 0;          // what the bound has for k: with phases at least n
     std::vector<DepthTally> depths;     // ascending; empty unless the promise is about depths
     double order_bound = 0;             // one run takes a partial order seen with at least this
     std::optional<std::uint64_t> races; // of the partial order that this is about; absent: any
@@ -51,7 +52,7 @@ struct Tally {
     std::optional<std::uint32_t> first_failure; // lowest number
     std::uint32_t threads = 0;                  // n: the most threads of a run
     std::uint64_t steps = 0;                    // k: the most steps of a run
-    std::uint64_t concurrent = 0;               // the most steps with another thread enabled
+    std::uint64_t k_eff = 0;                    // the largest of a run
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations; // of the runs that were verified; none: absent
     std::uint64_t unverified = 0;

@@ -10,8 +10,8 @@
 #include "pctctl/base.h"
 
 enum pct_purpose {
-    PCT_RAND_PRIORITY = 1,     /* index: thread identity */
-    PCT_RAND_CHANGE_POINT = 2, /* index: 1 .. d-1 */
+    PCT_RAND_PRIORITY = 1,     /* index: pct_draw_index() of the thread and the phase */
+    PCT_RAND_CHANGE_POINT = 2, /* index: pct_draw_index() of 1 .. d-1 and the phase */
     PCT_RAND_NO_PROGRESS = 3,  /* index: thread identity mixed with the sign's ordinal */
     PCT_RAND_RUN_SEED = 4,     /* index: run number; seed: the campaign's */
     PCT_RAND_EVENT = 5,        /* index: pct_draw_index() of the thread and its draws so far */

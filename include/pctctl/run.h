@@ -49,7 +49,6 @@ struct pct_place {
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;      /* k of this run so far */
-    __u64 concurrent; /* of them, those with another thread enabled: its k_eff */
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
@@ -97,7 +96,8 @@ struct pct_object {
 
 /* Events, in the order they happened within a run. */
 enum pct_event_type {
-    PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority */
+    PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority, code =
+                              * the phase it appears in */
     PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status, site = its steps */
     PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
     PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site, code = the

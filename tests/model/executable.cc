@@ -277,7 +277,7 @@ Performance perform(const Executable& executable, const pct_policy_config& confi
         }
     }
     result.steps = mechanism.policy_run().steps;
-    result.counted = mechanism.policy_run().counted;
+    result.longest_phase = mechanism.policy_run().longest_phase;
     result.deadlock = mechanism.state().deadlocked();
     return result;
 }

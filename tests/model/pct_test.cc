@@ -259,7 +259,7 @@ TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
             mechanism, config, 100'000, 42,
             [&](pct_policy_config& c) { draw_change_points(c, 2, k); },
             [&](const Mechanism& m) {
-                most = std::max<std::uint64_t>(most, m.policy_run().counted);
+                most = std::max<std::uint64_t>(most, m.policy_run().concurrent);
                 return m.found_bug();
             });
     };

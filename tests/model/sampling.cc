@@ -7,8 +7,9 @@ namespace pctctl::model {
 
 void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k) {
     config.nr_change_points = 0;
+    config.change_range = k;
     for (unsigned i = 1; i < depth; i++)
-        config.change_points[config.nr_change_points++] = pct_change_point(config.seed, i, k);
+        config.change_points[config.nr_change_points++] = pct_change_point(config.seed, i, k, 0);
     std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
                      [](const auto& a, const auto& b) { return a.step < b.step; });
 }

@@ -235,6 +235,8 @@ TEST(Options, ThoseOfThePolicies) {
     EXPECT_TRUE(
         contains(complaint({"--policy", "stride", "--stride-max", "5", "--stride-edges", "2", "x"}),
                  "--stride-edges is for strides from thread lengths"));
+    EXPECT_TRUE(contains(complaint({"--skip-sequential", "off", "--join-phases", "on", "x"}),
+                         "--join-phases on needs --skip-sequential on"));
     EXPECT_EQ(executor_options({"replay", "--seed", "5", "--policy", "stride", "--strides",
                                 "2,00000000c0ffee00:9", "x"})
                   .strides,

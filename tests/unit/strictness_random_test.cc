@@ -40,7 +40,7 @@ public:
         max_threads_ = 2 + below(12);
         lazy_ = chance(2);
         for (unsigned i = 1; i < depth_ && seed_.k; i++)
-            changes_.push_back(pct_change_point(seed_.stream, i, seed_.k));
+            changes_.push_back(pct_change_point(seed_.stream, i, seed_.k, 0));
         add_thread(0, 0, PCT_ROOT_IDENTITY);
         threads_[0].ready = true;
         for (int i = 0; i < 400 && !over(); i++)
@@ -78,7 +78,7 @@ private:
         threads_.push_back({.parent = parent,
                             .ordinal = ordinal,
                             .identity = identity,
-                            .priority = pct_initial_priority(seed_.stream, identity),
+                            .priority = pct_initial_priority(seed_.stream, identity, 0),
                             .task = 0x1000 + 64 * index});
         if (index > 0 && fault_ == Fault::drops_thread && chance(8)) {
             threads_[index].reported = false;

@@ -56,6 +56,8 @@ public:
     Story& out(std::uint32_t thread) { return leave(thread, true); }
     Story& sleep(std::uint32_t thread) { return leave(thread, false); }
     Story& wake(std::uint32_t thread, std::uint32_t on_cpu = 0) {
+        if (enter_phase(thread))
+            ++number_;
         record(thread, PCT_WITNESS_WAKE);
         records_.back().cpu = on_cpu;
         return *this;
@@ -101,6 +103,9 @@ public:
     // One that is not counted for change points.
     Story& sequential_step(std::uint32_t thread) {
         run(thread);
+        phase_ += number_ > 0;
+        number_ = 0;
+        enter_phase(thread);
         event(thread, PCT_EVENT_STEP).step = ++steps_;
         return *this;
     }
@@ -131,9 +136,20 @@ private:
     struct Thread {
         std::uint64_t priority = 0;
         std::uint64_t registers = 0;
+        std::uint64_t phase = 0;
         std::uint32_t children = 0;
         std::uint32_t cpu = 0;
     };
+
+    // Is it new to the thread?
+    bool enter_phase(std::uint32_t thread) {
+        if (threads_[thread].phase == phase_)
+            return false;
+        threads_[thread].phase = phase_;
+        threads_[thread].priority =
+            pct_initial_priority(seed_.stream, identity(thread), phase_);
+        return true;
+    }
 
     static std::uint64_t task(std::uint32_t thread) { return 0xffff0000 + thread * 64; }
 
@@ -144,15 +160,17 @@ private:
     bool ordered(const std::vector<int>& ranks) const {
         for (std::uint32_t a = 0; a < ranks.size(); a++)
             for (std::uint32_t b = 0; b < ranks.size(); b++)
-                if ((ranks[a] < ranks[b]) != (pct_initial_priority(seed_.stream, identity(a)) <
-                                              pct_initial_priority(seed_.stream, identity(b))))
+                if ((ranks[a] < ranks[b]) != (pct_initial_priority(seed_.stream, identity(a), 0) <
+                                              pct_initial_priority(seed_.stream, identity(b), 0)))
                     return false;
         return true;
     }
 
     void log_thread(std::uint32_t thread, std::uint32_t ordinal) {
-        threads_[thread].priority = pct_initial_priority(seed_.stream, identity(thread));
+        threads_[thread].phase = phase_;
+        threads_[thread].priority = pct_initial_priority(seed_.stream, identity(thread), phase_);
         pct_event& e = event(thread, PCT_EVENT_THREAD);
+        e.code = static_cast<std::int32_t>(phase_);
         e.ordinal = ordinal;
         e.identity = identity(thread);
     }
@@ -168,7 +186,8 @@ private:
     unsigned depth_;
     std::uint64_t now_ = 1'000'000'000;
     std::uint64_t steps_ = 0;
-    std::int32_t number_ = 0;
+    std::int32_t number_ = 0; // in the phase
+    std::uint64_t phase_ = 0;
     std::uint64_t demotions_ = 0;
     std::vector<Thread> threads_;
     std::vector<pct_event> log_;
@@ -177,7 +196,7 @@ private:
 
 // A change point at this step of a run with at most k steps, and nowhere else, at depth 2.
 void put_change_point(Story& story, std::uint64_t step) {
-    ASSERT_EQ(pct_change_point(story.seed().stream, 1, story.seed().k).step, step);
+    ASSERT_EQ(pct_change_point(story.seed().stream, 1, story.seed().k, 0).step, step);
 }
 
 // The order of first and second among children depends on the seed, so does the change point. With
@@ -618,6 +637,42 @@ TEST(Strictness, StepsOfASingleEnabledThreadAreNotCounted) {
 TEST(Strictness, AStepHasToCountWhileAnotherThreadIsReady) {
     Story story({1, 0});
     story.in(0).create(1).wake(1).step(0).sequential_step(0);
+    EXPECT_EQ(story.check().violations, 1u);
+}
+
+// Thread 1 sleeps from the first phase into the second, where thread 2 appears.
+Story two_phases() {
+    Story story({2, 1, 0});
+    story.in(0).create(1).step(0).sleep(0).in(1).step(1).wake(0).sleep(1).in(0).sequential_step(0);
+    story.wake(1).create(2).step(0);
+    return story;
+}
+
+TEST(Strictness, APhaseHasItsOwnPrioritiesAndNumbers) {
+    Story story = two_phases();
+    EXPECT_EQ(story.check().violations, 0u);
+    EXPECT_EQ(story.log().back().code, 2); // the wake-up was number 1
+    EXPECT_NE(story.log().front().priority, story.log().back().priority);
+}
+
+TEST(Strictness, APriorityOfTheLastPhaseIsWrong) {
+    Story story = two_phases();
+    story.log().back().priority = story.log().front().priority;
+    EXPECT_EQ(story.check().violations, 1u);
+}
+
+TEST(Strictness, AWakeUpInANewPhaseCounts) {
+    Story story = two_phases();
+    story.log().back().code = 1;
+    EXPECT_EQ(story.check().violations, 1u);
+}
+
+TEST(Strictness, AThreadAppearsInItsPhase) {
+    Story story = two_phases();
+    pct_event& appears = story.log()[story.log().size() - 2];
+    ASSERT_EQ(appears.type, PCT_EVENT_THREAD);
+    appears.code = 0;
+    appears.priority = pct_initial_priority(story.seed().stream, appears.identity, 0);
     EXPECT_EQ(story.check().violations, 1u);
 }
 

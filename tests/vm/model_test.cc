@@ -76,7 +76,7 @@ public:
             text += "  steps: " + std::to_string(expected.steps) + " of the model, " +
                     std::to_string(triple.run.steps) + " of the scheduler\n";
         const std::uint64_t k_eff =
-            expected.steps > 0 ? std::max<std::uint64_t>(expected.counted, 1) : 0;
+            expected.steps > 0 ? std::max<std::uint64_t>(expected.longest_phase, 1) : 0;
         if (policy_ == "pct" && k_eff != triple.run.k_eff)
             text += "  k_eff: " + std::to_string(k_eff) + " of the model, " +
                     std::to_string(triple.run.k_eff) + " of the scheduler\n";
