@@ -23,7 +23,8 @@
 
 #include "policy.h"
 
-/* A thread appears in a phase (0: the first one, or there are none), or comes back in a later one. */
+/* A thread appears in a phase (0: the first one, or there are none), or comes back in a later one.
+ */
 static inline __u64 pct_initial_priority(__u64 seed, __u64 identity, __u64 phase)
 {
     return PCT_PRIO_INITIAL +

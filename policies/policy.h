@@ -105,7 +105,7 @@ struct pct_policy_run {
     __u64 longest_phase; /* the most of them in a phase */
     __u64 number;        /* of the step just arrived at, for change points; 0: it is none */
     __u64 clock;         /* see clock.h */
-    __u64 low;     /* ppct: threads of higher priority run in parallel */
+    __u64 low;           /* ppct: threads of higher priority run in parallel */
     __u64 yields;
     __u64 bumps;       /* ppct: how often starvation was handled */
     __u32 next_change; /* preempt-bound: change points already passed */

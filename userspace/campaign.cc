@@ -138,7 +138,8 @@ private:
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] = Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths)};
+        ended_[plan.number - 1] =
+            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);

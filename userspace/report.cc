@@ -307,11 +307,10 @@ std::string promise_text(const Report& report, const PolicyTally& policy) {
 
 std::string bound_text(const Report& report) {
     const Tally& t = report.tally;
-    std::string text =
-        fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
-                    "points {}\n",
-                    t.threads, t.steps, t.k_eff, depth_text(report.options.depth),
-                    policies_of(report), points_text(report.options.points));
+    std::string text = fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
+                                   "points {}\n",
+                                   t.threads, t.steps, t.k_eff, depth_text(report.options.depth),
+                                   policies_of(report), points_text(report.options.points));
     if (t.policies.size() > 1)
         text += shares_text(report);
     unsigned deepest = 0; // that something is promised about

@@ -83,7 +83,7 @@ struct Comparison {
 struct ThreadState {
     std::uint64_t identity = 0;
     std::uint64_t priority = 0;
-    std::uint64_t phase = 0; // of its last step or wake-up
+    std::uint64_t phase = 0;          // of its last step or wake-up
     std::optional<std::uint32_t> cpu; // where it is
     std::size_t turn = kNone;         // and since when
     bool ready = false;
@@ -100,8 +100,8 @@ class Checker {
 public:
     explicit Checker(const StrictnessInput& input)
         : config_(policy_config(input.algorithm, input.seed, input.parameters)),
-          parallel_(is_parallel(config_)),
-          phases_(config_.options & PCT_OPTION_PHASES), unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
+          parallel_(is_parallel(config_)), phases_(config_.options & PCT_OPTION_PHASES),
+          unranked_(is_stepwise(config_) || pct_policy_enforcement(&config_) == PCT_ENFORCE_FREE),
           history_(read_history(input.log, input.records)) {}
 
     StrictnessReport run() {
@@ -302,9 +302,8 @@ private:
         std::vector<std::uint64_t> priorities;
         for (std::uint32_t i = 0; i < config_.nr_change_points; i++) {
             const struct pct_change_point point =
-                phase_ == 0
-                    ? config_.change_points[i]
-                    : pct_change_point(config_.seed, i + 1, config_.change_range, phase_);
+                phase_ == 0 ? config_.change_points[i]
+                            : pct_change_point(config_.seed, i + 1, config_.change_range, phase_);
             if (point.step == static_cast<std::uint64_t>(number))
                 priorities.push_back(point.priority);
         }

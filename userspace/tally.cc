@@ -63,7 +63,8 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
     t.policy = name;
     t.promise = promise_of(id);
     t.k = skips_sequential(id, options.parameters) ? all.k_eff : all.steps;
-    t.bound_k = has_phases(id, options.parameters) ? std::max<std::uint64_t>(t.k, all.threads) : t.k;
+    t.bound_k =
+        has_phases(id, options.parameters) ? std::max<std::uint64_t>(t.k, all.threads) : t.k;
     const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)

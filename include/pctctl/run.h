@@ -96,13 +96,13 @@ struct pct_object {
 
 /* Events, in the order they happened within a run. */
 enum pct_event_type {
-    PCT_EVENT_THREAD = 1,    /* a thread exists: thread, parent, ordinal, pid, tgid, priority, code =
-                              * the phase it appears in */
-    PCT_EVENT_EXIT = 2,      /* a thread ended: thread, code = wait status, site = its steps */
-    PCT_EVENT_SIGNAL = 3,    /* a fatal signal was taken: thread, code = signal, comm */
-    PCT_EVENT_STEP = 4,      /* trace only: thread, step, kind, priority after it, site, code = the
-                              * number that change points know it by, 0: none */
-    PCT_EVENT_PRIORITY = 5,  /* trace only: thread, priority, code = pct_demotion */
+    PCT_EVENT_THREAD = 1,   /* a thread exists: thread, parent, ordinal, pid, tgid, priority, code =
+                             * the phase it appears in */
+    PCT_EVENT_EXIT = 2,     /* a thread ended: thread, code = wait status, site = its steps */
+    PCT_EVENT_SIGNAL = 3,   /* a fatal signal was taken: thread, code = signal, comm */
+    PCT_EVENT_STEP = 4,     /* trace only: thread, step, kind, priority after it, site, code = the
+                             * number that change points know it by, 0: none */
+    PCT_EVENT_PRIORITY = 5, /* trace only: thread, priority, code = pct_demotion */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
     PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */
     PCT_EVENT_EXECUTED = 8,  /* if asked for: thread, kind, site = the step's object, code =

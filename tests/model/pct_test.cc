@@ -4,6 +4,7 @@
 // in every order, and every choice of change points.
 #include "directive.h"
 #include "exact.h"
+#include "executable.h"
 #include "programs.h"
 #include "sampling.h"
 
@@ -268,6 +269,111 @@ TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
     const Share share = count(static_cast<unsigned>(most));
     EXPECT_GE(interval(share).high, 1.0 / static_cast<double>(3 * most));
     EXPECT_GT(interval(share).low, 1.0 / (3 * 14));
+}
+
+// ---- Section 4.2, join points: phases with priorities and change points of their own
+// -------------
+
+pct_policy_config phases_config() {
+    pct_policy_config config = config_for(PCT_POLICY_PCT);
+    config.options = PCT_OPTION_COUNT_CONCURRENT | PCT_OPTION_PHASES;
+    return config;
+}
+
+// The most steps that a phase had in some runs with other change points.
+unsigned longest_phase(Mechanism& mechanism, unsigned d, unsigned steps) {
+    std::uint64_t most = 1;
+    sample(
+        mechanism, phases_config(), 3000, 4,
+        [&](pct_policy_config& c) { draw_change_points(c, d, steps); },
+        [&](const Mechanism& m) {
+            most = std::max<std::uint64_t>(most, m.policy_run().longest_phase);
+            return false;
+        });
+    return static_cast<unsigned>(most);
+}
+
+// A thread starts two others, waits for both, and does so again; the bug is in the second pair, or
+// half of it in each.
+Program two_phases(bool both) {
+    Program p;
+    p.threads = {{fork(1), fork(2), join(1), join(2), fork(3), fork(4), join(3), join(4)},
+                 {access(0), access(0), access(0), access(0)},
+                 {access(0), access(0), access(0), access(0)},
+                 {access(0), access(0)},
+                 {access(0), access(0)}};
+    p.forked = {1, 2, 3, 4};
+    for (auto& thread : p.threads)
+        thread.push_back(leave());
+    if (both)
+        p.bug = bug_of({{{2, 3}, {1, 0}}, {{4, 1}, {3, 0}}});
+    else
+        p.bug = bug_of({{{3, 0}, {4, 0}}, {{4, 0}, {3, 1}}});
+    return p;
+}
+
+// By hand: the change point has to be at the second event of thread 3, which is one number of k
+// whatever the priorities; then the bug shows if 3 is above the main thread M (and waits for 4 to
+// be started), with 1/2, or else in the order M, 3, 4, with 1/6.
+TEST(Phases, AreAsLikelyToHaveTheBugAsAlone) {
+    const Program p = two_phases(false);
+    Mechanism mechanism(p, Waiting::kQueues);
+    const unsigned k = longest_phase(mechanism, 2, steps_of(p));
+    EXPECT_LT(k, 14u); // of 20 steps
+    const Share share = sample(
+        mechanism, phases_config(), 100'000, 43,
+        [&](pct_policy_config& c) { draw_change_points(c, 2, k); },
+        [](const Mechanism& m) { return m.found_bug(); });
+    EXPECT_TRUE(interval(share).contains(2.0 / (3 * k))) << share.hits << ", k " << k;
+}
+
+// By hand: in each phase the thread started first has to be below the other two.
+TEST(Phases, AreIndependent) {
+    const Program p = two_phases(true);
+    Mechanism mechanism(p, Waiting::kQueues);
+    const Share share = sample(
+        mechanism, phases_config(), 100'000, 44, [](pct_policy_config&) {},
+        [](const Mechanism& m) { return m.found_bug(); });
+    EXPECT_TRUE(interval(share).contains(1.0 / 9)) << share.hits;
+}
+
+// The statement that a campaign makes, for programs that start and join threads and hold locks.
+TEST(Phases, RandomProgramsStayAboveTheBound) {
+    Random random(13);
+    const unsigned wanted = long_tests() ? 600 : 100;
+    unsigned checked = 0, with_phases = 0;
+    while (checked < wanted) {
+        const unsigned d = 1 + static_cast<unsigned>(random.below(3));
+        const Executable executable = random_executable(random, false);
+        if (executable.nr_events() > 12)
+            continue;
+        const Program p = executable.program();
+        Program steps = p; // that a thread leaves is none
+        for (auto& thread : steps.threads)
+            thread.pop_back();
+        const auto directive = random_directive(steps, d, true, random);
+        if (!directive || !guarantees(steps, *directive))
+            continue;
+        Mechanism mechanism(p, Waiting::kQueues);
+        mechanism.set_identities(executable.identities());
+        const unsigned n = threads_of(p);
+        const unsigned k = longest_phase(mechanism, d, steps_of(p));
+        std::uint64_t phases = 0;
+        const Share share = sample(
+            mechanism, phases_config(), 30'000, checked,
+            [&](pct_policy_config& c) { draw_change_points(c, d, k); },
+            [&](const Mechanism& m) {
+                phases = std::max<std::uint64_t>(phases, m.policy_run().phase);
+                return satisfies(*directive, m.schedule());
+            });
+        with_phases += phases > 0;
+        // One of 10^5 such intervals may lie beside its probability.
+        EXPECT_GE(interval(share, 4.4).high, bound(n, std::max(n, k), d).value())
+            << executable.text() << ": " << share.hits << " of " << share.samples << ", n " << n
+            << ", k " << k << ", d " << d;
+        checked++;
+    }
+    EXPECT_GT(with_phases, wanted / 2);
 }
 
 } // namespace

@@ -146,8 +146,7 @@ private:
         if (threads_[thread].phase == phase_)
             return false;
         threads_[thread].phase = phase_;
-        threads_[thread].priority =
-            pct_initial_priority(seed_.stream, identity(thread), phase_);
+        threads_[thread].priority = pct_initial_priority(seed_.stream, identity(thread), phase_);
         return true;
     }
 

@@ -339,7 +339,8 @@ TEST(Exact, BothSetsOfPoints) {
         const RunResult& run = call.summary.results[i];
         ASSERT_EQ(k, run.steps) << "seed " << run.seed;
         const Choices made = choices(run.seed_stream, run.seed_k, 2, k - kSteps - 1);
-        EXPECT_EQ(Simulator({made}, Counting::all).run().letters, letters[i]) << "seed " << run.seed;
+        EXPECT_EQ(Simulator({made}, Counting::all).run().letters, letters[i])
+            << "seed " << run.seed;
     }
 }
 
@@ -350,9 +351,9 @@ TEST(Exact, SequentialStepsAreSkipped) {
     for (const char* points : {"pthread", "pthread,syscall"})
         for (const Counting counting : {Counting::concurrent, Counting::phases}) {
             const bool phases = counting == Counting::phases;
-            const Call call = campaign(8, runs,
-                                       {"--depth", "2", "--points", points, "--join-phases",
-                                        phases ? "on" : "off"});
+            const Call call = campaign(
+                8, runs,
+                {"--depth", "2", "--points", points, "--join-phases", phases ? "on" : "off"});
             ASSERT_EQ(0, call.status) << call;
             const std::vector<std::string> letters = printed(call.out);
             ASSERT_EQ(runs, letters.size()) << call;
