@@ -325,6 +325,7 @@ private:
         if (phases_ && logged(moment.thread) && !state.ready && !state.exiting &&
             state.phase != phase_) {
             enter_phase(moment.thread);
+            states_[moment.thread].last = {}; // that was with the priority it had then
             const std::vector<std::uint64_t> priorities = changes_at(++last_number_);
             if (!priorities.empty())
                 set_priority(moment.thread, priorities.back());
