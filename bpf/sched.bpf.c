@@ -1299,27 +1299,24 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
         release(&a);
 }
 
-/* Did it sleep? */
-static __always_inline bool wakes_from_idle(struct actor *a)
+static __always_inline void wakes_from_idle(struct actor *a)
 {
     if (!a->t->idle)
-        return false;
+        return;
     a->t->idle = 0;
     __sync_fetch_and_add(&a->st->enabled, 1);
-    return true;
 }
 
 OPS(runnable)
 void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
 {
     struct actor a;
-    bool wakes;
 
     if (!actor_of(p, &a))
         return;
     __sync_fetch_and_add(&a.st->runnable, 1);
     __sync_fetch_and_add(&a.st->progress, 1);
-    wakes = wakes_from_idle(&a) && !a.cfg->stepwise && !a.cfg->parallel;
+    wakes_from_idle(&a);
     if (!(enq_flags & SCX_ENQ_WAKEUP))
         return; /* only its attributes changed */
     not_spinning(&a);
@@ -1328,7 +1325,7 @@ void BPF_PROG(pct_runnable, struct task_struct *p, u64 enq_flags)
     /* Others may get next to nothing done during a nanosecond's sleep. */
     if (a.t->sysno != NR_NANOSLEEP && a.t->sysno != NR_CLOCK_NANOSLEEP)
         a.t->loop_count = 0;
-    if (a.t->blocked || wakes) {
+    if (a.t->blocked || (!a.cfg->stepwise && !a.cfg->parallel)) {
         a.t->blocked = 0;
         policy_wake(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }

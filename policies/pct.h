@@ -11,12 +11,11 @@
  * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
  * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
- * - Join points (section 4.2): the paper does not say what happens at one. Here each phase has
- * priorities and change points of its own, as if it were a run. Nobody is being held back when a
- * phase begins, since no other thread is enabled. So of a bug's d ordering constraints each falls
- * into one phase, and m phases with d_1 + ... + d_m = d of them are as they have to be with
- * probability at least the product of 1/(n k^(d_i-1)) = 1/(n^m k^(d-m)), k being the most steps of
- * a phase: at least 1/(n max(n, k)^(d-1)).
+ * - Join points (section 4.2), if asked for: the paper does not say what happens at one. Here each
+ * phase has priorities and change points of its own, as if it were a run. The theorem then holds
+ * for a bug that lies in one phase (whatever happened before it begins), with the most steps of a
+ * phase for k, and not for others: a thread that has to be the lowest throughout the run has to be
+ * it in every phase anew. So it is an option.
  */
 #ifndef PCTCTL_POLICY_PCT_H
 #define PCTCTL_POLICY_PCT_H
@@ -66,24 +65,29 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
 
 /* ---- The policy's hooks ---------------------------------------------------------------------- */
 
+/* 0 throughout the run if it is not to have phases. */
+static inline __u64 pct_phase(const struct pct_policy_config *cfg, const struct pct_policy_run *run)
+{
+    return cfg->options & PCT_OPTION_PHASES ? run->phase : 0;
+}
+
 static inline void pct_appear(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                               struct pct_policy_thread *th)
 {
-    th->priority = pct_initial_priority(cfg->seed, th->identity,
-                                        cfg->options & PCT_OPTION_PHASES ? run->phase : 0);
+    th->priority = pct_initial_priority(cfg->seed, th->identity, pct_phase(cfg, run));
 }
 
-/* The thread is at the step `number`; what change points fall on it? */
+/* A thread is at a step; what change points fall on that number? It is 0 if it does not count. */
 static inline void pct_change(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                               struct pct_policy_thread *th, __u64 number)
 {
+    __u64 phase = pct_phase(cfg, run);
     struct pct_change_point point;
     __u32 i;
 
-    run->number = number;
     for (i = 0; i < PCT_MAX_DEPTH && i < cfg->nr_change_points; i++) {
-        if (cfg->options & PCT_OPTION_PHASES && run->phase)
-            point = pct_change_point(cfg->seed, i + 1, cfg->change_range, run->phase);
+        if (phase)
+            point = pct_change_point(cfg->seed, i + 1, cfg->change_range, phase);
         else
             point = cfg->change_points[i];
         if (point.step == number)
@@ -91,12 +95,14 @@ static inline void pct_change(const struct pct_policy_config *cfg, struct pct_po
     }
 }
 
-/* In a phase that is new to the thread: its priority is drawn anew. */
-static inline void pct_enter_phase(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+/* If the phase is new to the thread, its priority is drawn anew. */
+static inline bool pct_enter_phase(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                                    struct pct_policy_thread *th)
 {
-    if (cfg->options & PCT_OPTION_PHASES && th->phase != run->phase)
-        th->priority = pct_initial_priority(cfg->seed, th->identity, run->phase);
+    if (!(cfg->options & PCT_OPTION_PHASES) || th->phase == run->phase)
+        return false;
+    th->priority = pct_initial_priority(cfg->seed, th->identity, run->phase);
+    return true;
 }
 
 /*
@@ -109,26 +115,24 @@ static inline __u64 pct_arrive(const struct pct_policy_config *cfg, struct pct_p
 {
     pct_enter_phase(cfg, run, th);
     if (!(cfg->options & PCT_OPTION_COUNT_CONCURRENT))
-        pct_change(cfg, run, th, run->steps);
-    else if (view->enabled > 1)
-        pct_change(cfg, run, th,
-                   cfg->options & PCT_OPTION_PHASES ? run->phase_steps : run->concurrent);
-    else
+        run->number = run->steps;
+    else if (view->enabled < 2)
         run->number = 0;
+    else
+        run->number = cfg->options & PCT_OPTION_PHASES ? run->phase_steps : run->concurrent;
+    pct_change(cfg, run, th, run->number);
     return 0;
 }
 
 /*
- * It fell asleep in an operation of an earlier phase, and is about to make it in this one: to the
- * proof that is its arrival.
+ * It may have fallen asleep in an operation of an earlier phase, and is about to make it in this
+ * one: to the proof that is its arrival.
  */
 static inline void pct_wake(const struct pct_policy_config *cfg, struct pct_policy_run *run,
                             struct pct_policy_thread *th)
 {
-    if (!(cfg->options & PCT_OPTION_PHASES) || th->phase == run->phase)
-        return;
-    pct_enter_phase(cfg, run, th);
-    pct_change(cfg, run, th, run->phase_steps);
+    if (pct_enter_phase(cfg, run, th))
+        pct_change(cfg, run, th, run->phase_steps);
 }
 
 static PCT_ALWAYS_INLINE enum pct_reaction pct_stuck(const struct pct_policy_config *cfg,

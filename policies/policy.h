@@ -18,7 +18,8 @@
  *     select     it is the one to execute that step: called once when it goes on after arrive, and
  *                again after block and wake
  *     block      it was selected, but the operation has to wait
- *     wake       it is enabled again, and competes with the priority set here
+ *     wake       it is enabled again, and competes with the priority set here; pct and rpro are not
+ *                told of blocks, but of all wake-ups
  *     executed   the step is done: called when the thread arrives at its next step, before `arrive`
  *                and while th->event is still the old one, and when it ends
  *
@@ -26,7 +27,8 @@
  *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
  *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its
  *   first step even before its creator goes on.
- * - The hooks of one run are never executed at the same time.
+ * - The hooks of one run are never executed at the same time, but that something outside of the run
+ *   may wake a thread at any time.
  * - `select`, `executed` and `stuck` may ask for priorities of threads that wait at their step to
  *   change (enum pct_reaction). The mechanism then calls `disturbed` for each thread concerned,
  *   from the highest priority to the lowest, and puts it in its new place before it decides
@@ -82,9 +84,9 @@ struct pct_policy_config {
     __u32 nr_change_points; /* pct, ppct, rpro: ascending by step; preempt-bound: priority unused */
     __u32 stride_max;       /* stride: of threads without one of their own, >= 1 */
     __u32 nr_strides;
-    __u32 change_range; /* pct: the k of change points after the first phase */
-    __u32 unused;
     __u32 sleep_one_in; /* random-sleep: probability of a sleep is 1 / this, >= 1 */
+    __u32 change_range; /* pct: k of the change points in all phases but the first */
+    __u32 unused;
     __u64 sleep_ns;
     __u64 yields_per_reset; /* pos, basic-pos: the fairness workaround; 0: never */
     struct pct_change_point change_points[PCT_MAX_DEPTH];

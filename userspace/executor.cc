@@ -117,7 +117,7 @@ private:
     void hear(Watched& run);
     Result<Ending> watch(Watched& run);
     Ending ending_of(const Watched& run, int wait_status) const;
-    std::optional<std::string> deadlock(const Watched& run);
+    std::optional<std::string> deadlock(Watched& run);
     bool at_rest(unsigned slot) const;
     Status bury(unsigned slot, Process& process);
 
@@ -270,10 +270,11 @@ void KernelExecutor::hear(Watched& run) {
 }
 
 // Why the run is deadlocked, if it is.
-std::optional<std::string> KernelExecutor::deadlock(const Watched& run) {
+std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     const pct_run_state before = kernel_->snapshot(run.slot);
-    if (before.runnable != 0 || before.alive == 0)
+    if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
+    hear(run); // of all threads there were at that time: a child may wait for the disk
     LiveInspector inspector;
     const Verdict verdict = judge(run.roster.alive(), before.timers != 0, inspector);
     const pct_run_state after = kernel_->snapshot(run.slot);

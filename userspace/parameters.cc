@@ -18,8 +18,8 @@ constexpr std::uint64_t kLongest = kLongestStride;
 constexpr std::array<ParameterInfo, kParameters> kAll = {{
     {Parameter::skip_sequential, PCT_POLICY_PCT, "--skip-sequential", "skip_sequential", true, 0, 1,
      "on", "pct: on: no change points at steps that no other\nthread could come before (on)"},
-    {Parameter::join_phases, PCT_POLICY_PCT, "--join-phases", "join_phases", true, 0, 1, "on",
-     "pct: on: priorities and change points anew whenever\nonly one thread is enabled (on)"},
+    {Parameter::join_phases, PCT_POLICY_PCT, "--join-phases", "join_phases", true, 0, 1, "off",
+     "pct: on: priorities and change points anew whenever\nonly one thread is enabled (off)"},
     {Parameter::final_wait, PCT_POLICY_PCT, "--final-wait", "final_wait", true, 0, 1, "on",
      "pct: on: a main thread that ends its process lets the\nother threads go first (on)"},
     {Parameter::stride_max, PCT_POLICY_STRIDE, "--stride-max", "stride_max", false, 1, kLongest,

@@ -125,15 +125,18 @@ std::string failures_text(const Report& report) {
     return text;
 }
 
-// "pct", "stride (stride-max 20)"; without switches at their default.
+// "pct", "stride (stride-max 20)"; without switches at their default and what is not used.
 std::string policy_text(const Report& report, const std::string& name) {
+    const PolicyParameters& set = report.options.parameters;
     std::string values;
-    for (const ParameterInfo& parameter : all_parameters())
-        if (const std::string value = report.options.parameters.text(parameter.id);
-            parameter.policy == find_policy(name)->id &&
-            !(parameter.is_switch && value == parameter.usual))
-            values +=
-                fmt::format("{}{} {}", values.empty() ? "" : ", ", parameter.option + 2, value);
+    for (const ParameterInfo& parameter : all_parameters()) {
+        const std::string value = set.text(parameter.id);
+        if (parameter.policy != find_policy(name)->id ||
+            (parameter.is_switch && value == parameter.usual) ||
+            (parameter.id == Parameter::stride_edges && set.set_value(Parameter::stride_max)))
+            continue;
+        values += fmt::format("{}{} {}", values.empty() ? "" : ", ", parameter.option + 2, value);
+    }
     return values.empty() ? name : fmt::format("{} ({})", name, values);
 }
 
@@ -178,13 +181,13 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
                 "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
                 exact_rpro_odds(t.threads, policy.k, d.depth, radius)};
     const pct_policy id = find_policy(policy.policy)->id;
-    const char* k = has_phases(id, report.options.parameters)         ? "max(n,k_eff)"
-                    : skips_sequential(id, report.options.parameters) ? "k_eff"
-                                                                      : "k";
-    return {fmt::format("a bug of depth <= {} at these points", d.depth),
-            fmt::format("1/(n*{}^(d-1))", k),
+    const bool skips = skips_sequential(id, report.options.parameters);
+    const bool phases = has_phases(id, report.options.parameters);
+    return {fmt::format("a bug of depth <= {}{} at these points", d.depth,
+                        phases ? " within one phase" : ""),
+            skips ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
             id == PCT_POLICY_PPCT ? "PPCT, Theorem 9" : "PCT, Theorem 9",
-            exact_odds(t.threads, policy.bound_k, d.depth)};
+            exact_odds(t.threads, policy.k, d.depth)};
 }
 
 // `strictly`: what is left without the runs that departed.
@@ -255,6 +258,8 @@ std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
                         within_radius(policy, d)
                             ? fmt::format(" within {} steps",
                                           report.options.parameters.value(Parameter::radius))
+                        : has_phases(find_policy(policy.policy)->id, report.options.parameters)
+                            ? " within one phase"
                             : "",
                         words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
                         at_least(d.bound_run), at_most(d.miss), d.counted, counted(d.runs, "run"));
@@ -272,22 +277,20 @@ std::string orders_text(const Report& report, const PolicyTally& policy, const s
     const Tally& t = report.tally;
     if (t.threads < 2 || t.uncontrolled())
         return "nothing can be said about partial orders: there is only one\n";
-    if (policy.races) {
-        const double bound = log_pos_bound(t.threads, t.steps, *policy.races);
+    const double bound = policy.log_order_bound;
+    const bool printable = bound > -690; // as a double
+    if (policy.races)
         return fmt::format(
             "one run{} takes a given partial order of its steps that has at most D = {} "
             "races, as\nthose seen have, with probability at least\n  (1/n)^k R^U = {} "
             "(POS, Theorem 1); it promises nothing about bugs\n",
             who, *policy.races,
-            bound > -690 ? at_least(std::exp(bound))
-                         : fmt::format("10^{}", std::floor(bound / std::log(10))));
-    }
-    // Probabilities that a double does not hold are left as a power.
+            printable ? at_least(std::exp(bound))
+                      : fmt::format("10^{}", std::floor(bound / std::log(10))));
     return fmt::format("one run{} takes a given partial order of its steps with probability at "
                        "least\n  1/n^k = 1/{}^{}{}, the more the fewer of them race (POS, Theorem "
                        "1); it promises nothing about bugs\n",
-                       who, t.threads, t.steps,
-                       policy.order_bound > 1e-300 ? " = " + at_least(policy.order_bound) : "");
+                       who, t.threads, t.steps, printable ? " = " + at_least(std::exp(bound)) : "");
 }
 
 std::string promise_text(const Report& report, const PolicyTally& policy) {
@@ -400,7 +403,7 @@ ordered_json policy_json(const PolicyTally& policy) {
                                {"bound_campaign", d.bound_campaign}});
     if (policy.promise == Promise::partial_orders)
         j["bounds"].push_back(
-            {{"bound_run", policy.order_bound}, {"races", or_null(policy.races)}});
+            {{"bound_run", std::exp(policy.log_order_bound)}, {"races", or_null(policy.races)}});
     return j;
 }
 

@@ -296,18 +296,18 @@ private:
         }
     }
 
-    // The priorities that change points give at the step of this number: none, one, or several by
-    // chance.
-    std::vector<std::uint64_t> changes_at(std::int32_t number) const {
-        std::vector<std::uint64_t> priorities;
+    // The priority that the change point at the step of this number gives, if there is one; of
+    // several the last.
+    std::optional<std::uint64_t> change_at(std::int32_t number) const {
+        std::optional<std::uint64_t> priority;
         for (std::uint32_t i = 0; i < config_.nr_change_points; i++) {
             const struct pct_change_point point =
                 phase_ == 0 ? config_.change_points[i]
                             : pct_change_point(config_.seed, i + 1, config_.change_range, phase_);
             if (point.step == static_cast<std::uint64_t>(number))
-                priorities.push_back(point.priority);
+                priority = point.priority;
         }
-        return priorities;
+        return priority;
     }
 
     // A thread in a phase that is new to it.
@@ -326,9 +326,8 @@ private:
             state.phase != phase_) {
             enter_phase(moment.thread);
             states_[moment.thread].last = {}; // that was with the priority it had then
-            const std::vector<std::uint64_t> priorities = changes_at(++last_number_);
-            if (!priorities.empty())
-                set_priority(moment.thread, priorities.back());
+            if (const auto priority = change_at(++last_number_))
+                set_priority(moment.thread, *priority);
         }
         set_ready(moment.thread, moment.time_ns, moment.record->cpu);
     }
@@ -382,13 +381,11 @@ private:
             return;
         check_number(moment);
         enter_phase(moment.thread);
-        std::vector<std::uint64_t> expected = changes_at(event.code);
-        if (expected.empty())
-            expected.push_back(state.priority);
-        if (std::ranges::find(expected, event.priority) == expected.end())
+        const std::uint64_t expected = change_at(event.code).value_or(state.priority);
+        if (event.priority != expected)
             violation(fmt::format("{} {} has priority {} after step {}, but {} by the seed",
                                   at(moment.time_ns), thread_name(moment.thread), event.priority,
-                                  event.step, expected.back()));
+                                  event.step, expected));
         set_priority(moment.thread, event.priority);
         compared(moment.thread, moment);
     }

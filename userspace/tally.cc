@@ -28,7 +28,7 @@ void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& p
         const bool radius = policy.promise == Promise::radius;
         d->bound_run = radius ? rpro_bound(all.threads, policy.k, d->depth,
                                            parameters.value(Parameter::radius))
-                              : run_bound(all.threads, policy.bound_k, d->depth);
+                              : run_bound(all.threads, policy.k, d->depth);
         // See bound.h: rpro's promise does not cover bugs of smaller depth.
         if (radius)
             all_deeper = unperturbed_deeper = 0;
@@ -53,7 +53,7 @@ void add_order_bound(PolicyTally& policy, std::span<const RunResult> runs, const
     }
     if (!all_known)
         policy.races.reset();
-    policy.order_bound = pos_bound(all.threads, all.steps, policy.races.value_or(~0ULL));
+    policy.log_order_bound = log_pos_bound(all.threads, all.steps, policy.races.value_or(~0ULL));
 }
 
 PolicyTally tally_policy(const std::string& name, std::span<const RunResult> runs, const Tally& all,
@@ -63,8 +63,6 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
     t.policy = name;
     t.promise = promise_of(id);
     t.k = skips_sequential(id, options.parameters) ? all.k_eff : all.steps;
-    t.bound_k =
-        has_phases(id, options.parameters) ? std::max<std::uint64_t>(t.k, all.threads) : t.k;
     const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)

@@ -36,9 +36,8 @@ struct PolicyTally {
     std::uint64_t interventions = 0;
     std::uint64_t perturbed = 0;        // runs with interventions
     std::uint64_t k = 0;                // places for its change points: all steps, or k_eff
-    std::uint64_t bound_k = 0;          // what the bound has for k: with phases at least n
     std::vector<DepthTally> depths;     // ascending; empty unless the promise is about depths
-    double order_bound = 0;             // one run takes a partial order seen with at least this
+    double log_order_bound = 0;         // logarithm of what one run takes a partial order seen with
     std::optional<std::uint64_t> races; // of the partial order that this is about; absent: any
 
     double rate() const {

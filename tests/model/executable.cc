@@ -277,6 +277,7 @@ Performance perform(const Executable& executable, const pct_policy_config& confi
         }
     }
     result.steps = mechanism.policy_run().steps;
+    result.concurrent = mechanism.policy_run().concurrent;
     result.longest_phase = mechanism.policy_run().longest_phase;
     result.deadlock = mechanism.state().deadlocked();
     return result;

@@ -44,7 +44,8 @@ struct Performance {
     std::vector<EventId> events; // in the order that the order hash has
     std::uint64_t hash = 0;
     std::uint64_t steps = 0;
-    std::uint64_t longest_phase = 0; // see policies/policy.h
+    std::uint64_t concurrent = 0; // see struct pct_policy_run
+    std::uint64_t longest_phase = 0;
     bool deadlock = false;
 };
 Performance perform(const Executable& executable, const pct_policy_config& config);

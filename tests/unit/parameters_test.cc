@@ -70,7 +70,7 @@ TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
 TEST(Parameters, WhatIsWrittenIsReadAgain) {
     PolicyParameters set;
     set.set(Parameter::skip_sequential, 0);
-    set.set(Parameter::join_phases, 0);
+    set.set(Parameter::join_phases, 1);
     set.set(Parameter::final_wait, 0);
     set.set(Parameter::stride_max, 9);
     set.set(Parameter::stride_edges, 2);

@@ -279,7 +279,7 @@ TEST(Portfolio, InJson) {
     EXPECT_EQ(j["parameters"], json({{"stride_max", nullptr},
                                      {"stride_edges", 1},
                                      {"skip_sequential", true},
-                                     {"join_phases", true},
+                                     {"join_phases", false},
                                      {"final_wait", true}}));
     EXPECT_TRUE(j["bound_run"].is_null());
     EXPECT_TRUE(j["bound_campaign"].is_null());
@@ -374,8 +374,7 @@ TEST(DrawnDepths, EachHasItsLine) {
     EXPECT_TRUE(contains(text, "  of depth <= 3 with probability at least 1/200 = 0.005; missed "
                                "with at most 1 - 0.005 (1 of 1 run count)\n"))
         << text;
-    EXPECT_TRUE(
-        contains(text, "1/(n*max(n,k_eff)^(d-1)) (PCT, Theorem 9); deeper runs count as well"));
+    EXPECT_TRUE(contains(text, "1/(n*k_eff^(d-1)) (PCT, Theorem 9); deeper runs count as well"));
     EXPECT_TRUE(contains(text, "bugs of depth > 3"));
     // The run's own depth, not that of the campaign.
     report.campaign.runs[3].algorithm.depth = 3;
@@ -431,7 +430,7 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(j["policy"], "pct");
     EXPECT_EQ(j["depth"], 2);
     EXPECT_EQ(j["parameters"],
-              json({{"skip_sequential", true}, {"join_phases", true}, {"final_wait", true}}));
+              json({{"skip_sequential", true}, {"join_phases", false}, {"final_wait", true}}));
     EXPECT_EQ(j["points"], json({"pthread", "syscall"}));
     EXPECT_EQ(j["campaign_seed"], "0x0000000000000abc");
     EXPECT_EQ(j["runs_done"], 3);

@@ -42,6 +42,10 @@ public:
         policy_ = policy;
         return *this;
     }
+    Story& with_phases() {
+        parameters_.set(Parameter::join_phases, 1);
+        return *this;
+    }
     std::vector<pct_event>& log() { return log_; }
     std::vector<pct_witness_record>& records() { return records_; }
 
@@ -103,8 +107,10 @@ public:
     // One that is not counted for change points.
     Story& sequential_step(std::uint32_t thread) {
         run(thread);
-        phase_ += number_ > 0;
-        number_ = 0;
+        if (number_ > 0 && parameters_.value(Parameter::join_phases)) {
+            ++phase_;
+            number_ = 0;
+        }
         enter_phase(thread);
         event(thread, PCT_EVENT_STEP).step = ++steps_;
         return *this;
@@ -118,6 +124,7 @@ public:
     StrictnessReport check() const {
         return check_strictness({.seed = seed_,
                                  .algorithm = {.policy = policy_, .depth = depth_},
+                                 .parameters = parameters_,
                                  .log = log_,
                                  .records = records_});
     }
@@ -181,6 +188,7 @@ private:
     }
 
     const char* policy_ = "pct";
+    PolicyParameters parameters_;
     RunSeed seed_;
     unsigned depth_;
     std::uint64_t now_ = 1'000'000'000;
@@ -642,7 +650,17 @@ TEST(Strictness, AStepHasToCountWhileAnotherThreadIsReady) {
 // Thread 1 sleeps from the first phase into the second, where thread 2 appears.
 Story two_phases() {
     Story story({2, 1, 0});
-    story.in(0).create(1).step(0).sleep(0).in(1).step(1).wake(0).sleep(1).in(0).sequential_step(0);
+    story.with_phases()
+        .in(0)
+        .create(1)
+        .step(0)
+        .sleep(0)
+        .in(1)
+        .step(1)
+        .wake(0)
+        .sleep(1)
+        .in(0)
+        .sequential_step(0);
     story.wake(1).create(2).step(0);
     return story;
 }

@@ -2,6 +2,7 @@
 #include "tally.h"
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -191,7 +192,7 @@ TEST(Tally, EachPolicyHasItsOwnFormula) {
     EXPECT_DOUBLE_EQ(t.policies[0].depths[0].bound_run, 1.0 / 200); // 2 * 10 * 2 * 5
     EXPECT_EQ(t.policies[0].depths[0].counted, 2U);                 // not the measuring one
     EXPECT_TRUE(t.policies[1].depths.empty());
-    EXPECT_NEAR(t.policies[1].order_bound, 1.0 / 1024, 1e-15);
+    EXPECT_NEAR(std::exp(t.policies[1].log_order_bound), 1.0 / 1024, 1e-15);
 }
 
 // Depths 1, 2, 3, 2, 3, 2, all drawn from k = 10 but the first.

@@ -17,14 +17,23 @@ std::vector<Animal> timeless() {
 
 class Determinism : public testing::TestWithParam<Animal> {};
 
-TEST_P(Determinism, OneSeedGivesOneOrder) {
-    const Animal& animal = GetParam();
+void one_order(const Animal& animal, const Arguments& more = {}) {
     const unsigned times = long_tests() ? 1000 : animal.heavy() ? 3 : 10;
     // Change points among the first 0x20 steps, which all programs but the smallest have.
-    const Call call =
-        pctctl({"replay", "--seed", "000000205eed5eed5eed5eed", "--times", std::to_string(times),
-                "--depth", "3", "--jobs", animal.jobs(), "--timeout", "30", "--", animal.path()},
-               std::chrono::seconds(long_tests() ? 7200 : 200));
+    Arguments arguments = {"replay",
+                           "--seed",
+                           "000000205eed5eed5eed5eed",
+                           "--times",
+                           std::to_string(times),
+                           "--depth",
+                           "3",
+                           "--jobs",
+                           animal.jobs(),
+                           "--timeout",
+                           "30"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--", animal.path()});
+    const Call call = pctctl(arguments, std::chrono::seconds(long_tests() ? 7200 : 200));
     ASSERT_TRUE(call.reported) << call;
     const std::vector<RunResult>& results = call.summary.results;
     ASSERT_EQ(times, results.size()) << call;
@@ -40,10 +49,20 @@ TEST_P(Determinism, OneSeedGivesOneOrder) {
     EXPECT_FALSE(animal.healthy && failed) << call;
 }
 
+TEST_P(Determinism, OneSeedGivesOneOrder) {
+    one_order(GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(Zoo, Determinism, testing::ValuesIn(timeless()),
                          name_of<testing::TestParamInfo<Animal>>);
 
-// The test above could not fail if all orders had the same hash.
+// With phases, in programs that have several.
+TEST(DeterminismOfPhases, OneSeedGivesOneOrder) {
+    for (const char* name : {"condvar_broadcast_ok", "exact3", "healthy_sync", "rwlock_update_ok"})
+        one_order(animal(name), {"--join-phases", "on"});
+}
+
+// The first test could not fail if all orders had the same hash.
 TEST(DifferentSeeds, GiveDifferentOrders) {
     const Call call = pctctl({"--seed", "3", "--runs", "30", "--", built("zoo/exact3")});
     ASSERT_TRUE(call.reported) << call;

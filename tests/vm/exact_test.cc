@@ -308,16 +308,18 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
 TEST(Exact, SeveralChangePoints) {
     const unsigned runs = long_tests() ? 3000 : 60;
     for (const unsigned depth : {3U, 5U}) {
-        const Call call =
-            campaign(depth, runs, {"--points", "pthread", "--depth", std::to_string(depth)});
+        const bool phases = depth == 5;
+        const Call call = campaign(depth, runs,
+                                   {"--points", "pthread", "--depth", std::to_string(depth),
+                                    "--join-phases", phases ? "on" : "off"});
         ASSERT_EQ(0, call.status) << call;
         const std::vector<std::string> letters = printed(call.out);
         ASSERT_EQ(runs, letters.size()) << call;
         for (std::size_t i = 0; i < runs; ++i) {
             const RunResult& run = call.summary.results[i];
-            const Order expected =
-                Simulator(choices_by_phase(run.seed_stream, run.seed_k, depth), Counting::phases)
-                    .run();
+            const Order expected = Simulator(choices_by_phase(run.seed_stream, run.seed_k, depth),
+                                             phases ? Counting::phases : Counting::concurrent)
+                                       .run();
             EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", depth " << depth;
             EXPECT_EQ(expected.k_eff, run.k_eff) << "seed " << run.seed << ", depth " << depth;
             EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", depth " << depth;
@@ -380,9 +382,9 @@ TEST(Exact, Replays) {
         char seed[25];
         std::snprintf(seed, sizeof(seed), "%08x%016llx", kSteps,
                       static_cast<unsigned long long>(stream * 0x9e3779b97f4a7c15));
-        const Order expected =
-            Simulator(choices_by_phase(stream * 0x9e3779b97f4a7c15, kSteps, 2), Counting::phases)
-                .run();
+        const Order expected = Simulator(choices_by_phase(stream * 0x9e3779b97f4a7c15, kSteps, 2),
+                                         Counting::concurrent)
+                                   .run();
         const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
                                   "2", "--times", "3", "--", built("zoo/exact3")});
         ASSERT_EQ(0, call.status) << call;

@@ -41,11 +41,18 @@ struct Triple {
     std::string marks;
 };
 
+constexpr const char* kPhases = "pct-join-phases";
+
 // Executes each program once.
 class Runner {
 public:
     Runner(std::string policy, std::string pctctl) // built("pctctl")
-        : policy_(std::move(policy)), pctctl_(std::move(pctctl)) {}
+        : policy_(std::move(policy)), pctctl_(std::move(pctctl)) {
+        if (policy_ == kPhases) {
+            policy_ = "pct";
+            parameters_.set(::pctctl::Parameter::join_phases, 1);
+        }
+    }
 
     // Each with its own seed.
     std::vector<Triple> campaign(const std::vector<Executable>& programs, std::uint64_t seed) {
@@ -75,8 +82,10 @@ public:
         if (expected.steps != triple.run.steps)
             text += "  steps: " + std::to_string(expected.steps) + " of the model, " +
                     std::to_string(triple.run.steps) + " of the scheduler\n";
-        const std::uint64_t k_eff =
-            expected.steps > 0 ? std::max<std::uint64_t>(expected.longest_phase, 1) : 0;
+        const std::uint64_t counted = parameters_.set_value(::pctctl::Parameter::join_phases)
+                                          ? expected.longest_phase
+                                          : expected.concurrent;
+        const std::uint64_t k_eff = expected.steps > 0 ? std::max<std::uint64_t>(counted, 1) : 0;
         if (policy_ == "pct" && k_eff != triple.run.k_eff)
             text += "  k_eff: " + std::to_string(k_eff) + " of the model, " +
                     std::to_string(triple.run.k_eff) + " of the scheduler\n";
@@ -129,7 +138,8 @@ private:
         ::pctctl::Algorithm algorithm{.policy = policy_, .depth = kDepth};
         if (!run.strides.empty())
             algorithm.strides = *::pctctl::Strides::parse(run.strides);
-        return ::pctctl::policy_config(algorithm, {.k = run.seed_k, .stream = run.seed_stream});
+        return ::pctctl::policy_config(algorithm, {.k = run.seed_k, .stream = run.seed_stream},
+                                       parameters_);
     }
 
     std::vector<Triple> run(Arguments arguments, const std::vector<Executable>& programs) {
@@ -155,6 +165,8 @@ private:
                                 "--",
                                 built("programs/model_program"),
                                 directory.path()};
+        if (parameters_.set_value(::pctctl::Parameter::join_phases))
+            arguments.insert(arguments.end(), {"--join-phases", "on"});
         arguments.insert(arguments.end(), rest.begin(), rest.end());
         const Call call =
             pctctl(arguments, std::chrono::seconds(120 + 2 * programs.size()), pctctl_);
@@ -178,6 +190,7 @@ private:
     }
 
     std::string policy_;
+    ::pctctl::PolicyParameters parameters_;
     std::string pctctl_;
 };
 
@@ -225,11 +238,13 @@ void compare(const std::string& policy, std::size_t runs) {
         ADD_FAILURE() << runner.minimal(different[i]);
 }
 
+// And the option of pct that changes the order.
 std::vector<std::string> serial_policies() {
     std::vector<std::string> names;
     for (const ::pctctl::PolicyInfo& policy : ::pctctl::known_policies())
         if (policy.enforcement == PCT_ENFORCE_SERIAL)
             names.emplace_back(policy.name);
+    names.emplace_back(kPhases);
     return names;
 }
 

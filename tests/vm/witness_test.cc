@@ -28,13 +28,13 @@ std::vector<Animal> watched() {
 
 class Witness : public testing::TestWithParam<Animal> {};
 
-TEST_P(Witness, SeesNoViolation) {
+void no_violation(const Animal& animal, const char* phases) {
     ASSERT_GE(::sysconf(_SC_NPROCESSORS_ONLN), 2) << "one CPU proves nothing";
-    const Animal& animal = GetParam();
     const std::string runs = long_tests() ? "200" : "16";
-    const Call call = pctctl({"--verify", "--seed", "71", "--runs", runs, "--keep-going", "--jobs",
-                              animal.jobs(), "--depth", "3", "--", animal.path()},
-                             std::chrono::seconds(long_tests() ? 3600 : 200));
+    const Call call =
+        pctctl({"--verify", "--seed", "71", "--runs", runs, "--keep-going", "--jobs", animal.jobs(),
+                "--depth", "3", "--join-phases", phases, "--", animal.path()},
+               std::chrono::seconds(long_tests() ? 3600 : 200));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(std::stoul(runs), call.summary.runs_done) << call;
     ASSERT_TRUE(call.summary.violations) << call;
@@ -43,6 +43,16 @@ TEST_P(Witness, SeesNoViolation) {
     if (animal.healthy) {
         EXPECT_EQ(0U, call.summary.failures) << call;
     }
+}
+
+TEST_P(Witness, SeesNoViolation) {
+    no_violation(GetParam(), "off");
+}
+
+TEST(WitnessOfPhases, SeesNoViolation) {
+    for (const char* name :
+         {"condvar_broadcast_bug", "exact3", "healthy_cancel", "healthy_pshared", "healthy_sync"})
+        no_violation(animal(name), "on");
 }
 
 INSTANTIATE_TEST_SUITE_P(Zoo, Witness, testing::ValuesIn(watched()),
