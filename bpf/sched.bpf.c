@@ -8,9 +8,9 @@
  * invariant on pct_run_state.owner, and "the one of highest priority" is decided in a single
  * place, dispatch_run().
  *
- * Priorities change only while their thread executes: at steps (libc operations by uprobe, system
- * calls by tracepoint) and by demotion. A step ends by comparing the thread with the best waiting one;
- * when it lost, it preempts itself before the operation takes effect.
+ * Priorities change only while their thread executes, at steps (libc operations by uprobe, system calls
+ * by tracepoint) and by demotion, or before it is queued on waking up. A step ends by comparing the
+ * thread with the best waiting one; when it lost, it preempts itself before the operation takes effect.
  *
  * A thread must never lose the CPU inside a tracing program or a non-sleepable one: the first are
  * skipped on a CPU where another thread is inside them, so that a starved thread would switch off

@@ -23,8 +23,8 @@
 //
 // "Ready" is a thread that could execute if it had a CPU, whether it has one or not: from its
 // wake-up to the record of leaving the CPU to sleep, and not after it has begun to exit. Priorities
-// change only while their thread executes, so those at the time of a check are those of the
-// decision.
+// change only while their thread executes or wakes up, so those at the time of a check are those of
+// the decision.
 //
 // Only turns with user code are judged, so that a turn in which a starved thread is sent away at
 // once, and the way of an exiting thread through the kernel, are none of the rules' business.
