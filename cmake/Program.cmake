@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The controller: the library pctctl_core and the program pctctl, and both once more with the
-# deliberately broken scheduler (pctctl-broken, for tests only).
+# The controller: the library pctctl_core, the program pctctl, and the same with the deliberately
+# broken scheduler (pctctl-broken, for tests only).
 
 configure_file(cmake/version.h.in ${CMAKE_BINARY_DIR}/include/pctctl/version.h @ONLY)
 
@@ -12,23 +12,24 @@ file(RELATIVE_PATH PCTCTL_LIBEXEC_DIR ${CMAKE_INSTALL_FULL_BINDIR}
 file(GLOB core_sources CONFIGURE_DEPENDS userspace/*.cc)
 list(FILTER core_sources EXCLUDE REGEX "/main\\.cc$")
 
-# pctctl_program(PROGRAM LIBRARY BPF_TARGET SKELETON_DIR)
-function(pctctl_program program library bpf skeletons)
-    add_library(${library} STATIC ${core_sources})
-    add_dependencies(${library} ${bpf})
-    target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
-        ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
-    target_include_directories(${library} SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/include
-        ${CMAKE_BINARY_DIR}/${skeletons})
-    target_link_libraries(${library} PUBLIC pctctl_flags pctctl_libbpf
-        spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 Threads::Threads)
-    add_executable(${program} userspace/main.cc)
-    target_compile_definitions(${program} PRIVATE PCTCTL_LIBEXEC_DIR="${PCTCTL_LIBEXEC_DIR}")
-    target_link_libraries(${program} PRIVATE ${library})
-endfunction()
+add_library(pctctl_core STATIC ${core_sources})
+add_dependencies(pctctl_core bpf)
+target_include_directories(pctctl_core PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
+    ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
+target_include_directories(pctctl_core SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/include
+    ${CMAKE_BINARY_DIR}/skel)
+target_link_libraries(pctctl_core PUBLIC pctctl_flags pctctl_libbpf
+    spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 Threads::Threads)
 
-pctctl_program(pctctl pctctl_core bpf skel)
-pctctl_program(pctctl-broken pctctl_core_broken bpf_broken skel-broken)
+# Its own kernel.cc, with the broken scheduler's skeletons, takes the place of the library's.
+add_executable(pctctl userspace/main.cc)
+add_executable(pctctl-broken userspace/main.cc userspace/kernel.cc)
+add_dependencies(pctctl-broken bpf_broken)
+target_include_directories(pctctl-broken SYSTEM BEFORE PRIVATE ${CMAKE_BINARY_DIR}/skel-broken)
+foreach(program pctctl pctctl-broken)
+    target_compile_definitions(${program} PRIVATE PCTCTL_LIBEXEC_DIR="${PCTCTL_LIBEXEC_DIR}")
+    target_link_libraries(${program} PRIVATE pctctl_core)
+endforeach()
 if(NOT PCTCTL_SANITIZE) # sanitized host tests need neither
     add_custom_target(programs ALL DEPENDS pctctl pctctl-broken)
 endif()
