@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "policies.h"
 #include "tests/vm/harness.h"
 
@@ -181,8 +183,8 @@ bool measure_rates(unsigned runs) {
                 if (rate.depth == depth && exact < 0 && result.steps)
                     exact = rate.at(static_cast<double>(result.steps));
             const Found& found = result.policies[policy];
-            cells += " " + std::to_string(found.failures) + " of " + std::to_string(found.runs) +
-                     ", " + text(vmtest::clopper_pearson(found.failures, found.runs, 0.95)) + " |";
+            cells += fmt::format(" {} of {}, {} |", found.failures, found.runs,
+                                 text(vmtest::clopper_pearson(found.failures, found.runs, 0.95)));
         }
         char known[32] = "-";
         if (exact >= 0)

@@ -138,7 +138,7 @@ file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)
 add_custom_target(benchmarks)
 foreach(source IN LISTS benchmark_sources)
     get_filename_component(name ${source} NAME_WE)
-    add_executable(benchmark_${name} EXCLUDE_FROM_ALL ${source})
+    add_executable(benchmark_${name} ${source})
     set_target_properties(benchmark_${name} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
     target_link_libraries(benchmark_${name} PRIVATE pctctl_core benchmark::benchmark)
@@ -177,7 +177,7 @@ script_tests(vm_host 400)
 
 # benchmarks/model/*.cc -> build/benchmarks/model, the tables of `make bench-model`
 file(GLOB bench_model_sources CONFIGURE_DEPENDS benchmarks/model/*.cc)
-add_executable(bench_model EXCLUDE_FROM_ALL ${bench_model_sources})
+add_executable(bench_model ${bench_model_sources})
 set_target_properties(bench_model PROPERTIES OUTPUT_NAME model
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
 target_link_libraries(bench_model PRIVATE model)

@@ -5,6 +5,9 @@
 
 #include "table.h"
 
+/* What is said once for each policy may be the same for several. */
+/* NOLINTBEGIN(bugprone-branch-clone) */
+
 static inline enum pct_enforcement pct_policy_enforcement(const struct pct_policy_config *cfg)
 {
     switch (cfg->policy) {
@@ -162,5 +165,7 @@ static PCT_ALWAYS_INLINE enum pct_reaction pct_policy_stuck(const struct pct_pol
     }
     return PCT_REACT_NONE;
 }
+
+/* NOLINTEND(bugprone-branch-clone) */
 
 #endif

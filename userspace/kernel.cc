@@ -145,7 +145,7 @@ Result<std::unique_ptr<Kernel>> Kernel::load(const Options& options) {
     libbpf_set_print(remember_complaint);
     if (Status status = kernel->attach(options); !status)
         return status.error();
-    kernel->reader_ = std::jthread([self = kernel.get()](std::stop_token stop) {
+    kernel->reader_ = std::jthread([self = kernel.get()](const std::stop_token& stop) {
         pollfd ready = {ring_buffer__epoll_fd(self->objects_->ring.get()), POLLIN, 0};
         while (!stop.stop_requested())
             if (poll(&ready, 1, 100) > 0)

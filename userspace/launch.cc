@@ -14,8 +14,6 @@
 #include "files.h"
 #include "zygote.h"
 
-extern char** environ;
-
 namespace pctctl {
 
 using zygote::Kind;

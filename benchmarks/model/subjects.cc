@@ -4,6 +4,7 @@
 
 #include "edges.h"
 #include "sampling.h"
+#include "stride_ratio.h"
 #include "subjects.h"
 
 #include <algorithm>
@@ -93,8 +94,8 @@ Lengths measure(const Program& p) {
     sample(
         mechanism, config_for(PCT_POLICY_RANDOM_WALK), 100, 1, [](pct_policy_config&) {},
         [&](const Mechanism& m) {
-            for (Thread t = 0; t < l.thread.size(); t++)
-                l.thread[t] = std::max(l.thread[t], m.steps(t));
+            for (std::size_t t = 0; t < l.thread.size(); t++)
+                l.thread[t] = std::max(l.thread[t], m.steps(static_cast<Thread>(t)));
             l.steps = std::max(l.steps, static_cast<unsigned>(m.schedule().size()));
             return true;
         });

@@ -327,7 +327,7 @@ TEST(Guardian, DismissedInTheEnd) {
         EXPECT_EQ(comm, "pct-guardian\n");
         EXPECT_EQ(::getsid(pid), pid);
         auto command = read_text("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
-        EXPECT_EQ(std::string(command.c_str()), "pct-guardian");
+        EXPECT_EQ(command.substr(0, command.find('\0')), "pct-guardian");
     }
     EXPECT_EQ(::kill(pid, 0), -1);
 }

@@ -244,6 +244,7 @@ TEST(Judge, ChildThatIsNotOfTheRun) {
 
 TEST(Judge, VforkedChildThatNeverExecutes) {
     expect_deadlock(Blocked([](const Ready& ready) {
+                        // NOLINTNEXTLINE(bugprone-unsafe-functions): it is the subject
                         if (::vfork() == 0) {
                             ready();
                             ::pause();
