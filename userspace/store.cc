@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kSchema = 2; // 1: without strides, all steps counted for change points
+constexpr int kSchema = 3; // 2: without phases; 1: without strides, all steps counted
 constexpr const char* kKind = "pctctl run";
 
 // Program arguments and paths are bytes, JSON strings are not.

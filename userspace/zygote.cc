@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
@@ -326,12 +327,37 @@ int install_filter(int allowed_policy) {
     return 0;
 }
 
+// In a chroot "/" need not be a mount, and only mounts can be made private. Then a private copy of
+// all that is there takes its place. It has to be mounted somewhere for that, see /proc below.
+int use_private_copy_of_root() {
+    char directory[PATH_MAX];
+    mount_attr attributes{};
+    attributes.propagation = MS_PRIVATE;
+    const int tree = ::open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0 || !::getcwd(directory, sizeof directory) ||
+        ::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) ||
+        ::mount(nullptr, "/proc", nullptr, MS_PRIVATE, nullptr) ||
+        ::move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) || ::fchdir(tree) ||
+        ::chroot(".") || ::chdir(directory))
+        return errno;
+    ::close(tree);
+    return 0;
+}
+
+// What is mounted from here on is seen nowhere else. Returns 0 or errno.
+int make_mount_namespace() {
+    if (::unshare(CLONE_NEWNS) != 0)
+        return errno;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0)
+        return 0;
+    return errno == EINVAL ? use_private_copy_of_root() : errno;
+}
+
 // Returns 0 or errno; step says where.
 int set_up(const Setup& setup, Step& step) {
     step = Step::mount_namespace;
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-        return errno;
+    if (const int error = make_mount_namespace())
+        return error;
 
     step = Step::private_file;
     for (const Bind& bind : setup.binds) {

