@@ -1278,25 +1278,28 @@ void BPF_PROG(pct_stopping, struct task_struct *p, bool runnable)
 
     if (!actor_of(p, &a))
         return;
-    if (runnable)
+    if (runnable) {
         p->scx.slice = 0; /* whoever took the CPU, the thread goes back to its run's queue */
-    else if (!p->__state)
+        if (!a.cfg->parallel)
+            release(&a);
+        return;
+    }
+    if (!p->__state)
         return; /* its attributes are being changed, it goes on executing */
-    else if (owns(&a) && kernel_wait(&a))
+    if (owns(&a) && kernel_wait(&a)) {
         hold(&a);
-    else if (a.t->selected) {
+    } else if (a.t->selected) {
         a.t->selected = 0;
         a.t->blocked = 1;
         policy_block(&a.cfg->policy, &a.st->policy, &a.t->pol);
     }
-    if (!runnable && (p->__state & TASK_DEAD)) {
+    if (p->__state & TASK_DEAD) {
         count_out(&a);
-    } else if (!runnable && !a.t->leaving && waits_for_others(&a)) {
+    } else if (!a.t->leaving && waits_for_others(&a)) {
         a.t->idle = 1;
         __sync_fetch_and_add(&a.st->enabled, -1);
     }
-    if (!runnable || !a.cfg->parallel)
-        release(&a);
+    release(&a);
 }
 
 static __always_inline void wakes_from_idle(struct actor *a)
