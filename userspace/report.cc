@@ -173,19 +173,27 @@ bool within_radius(const PolicyTally& policy, const DepthTally& d) {
     return policy.promise == Promise::radius && d.depth > 2; // else rpro is PCT
 }
 
+// "of depth <= 2", "of depth 3 within 10 steps".
+std::string which_bugs(const Report& report, const PolicyTally& policy, const DepthTally& d) {
+    const PolicyParameters& parameters = report.options.parameters;
+    if (within_radius(policy, d))
+        return fmt::format("of depth {} within {} steps", d.depth,
+                           parameters.value(Parameter::radius));
+    return fmt::format("of depth <= {}{}", d.depth,
+                       has_phases(find_policy(policy.policy)->id, parameters) ? " within one phase"
+                                                                              : "");
+}
+
 Words words_for(const Report& report, const PolicyTally& policy, const DepthTally& d) {
     const Tally& t = report.tally;
-    const std::uint64_t radius = report.options.parameters.value(Parameter::radius);
+    const std::string bug = fmt::format("a bug {} at these points", which_bugs(report, policy, d));
     if (within_radius(policy, d))
-        return {fmt::format("a bug of depth {} within {} steps at these points", d.depth, radius),
-                "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
-                exact_rpro_odds(t.threads, policy.k, d.depth, radius)};
+        return {bug, "1/(n*k*(d-1)*r^(d-2))", "RPro, by the proof of PCT's Theorem 9",
+                exact_rpro_odds(t.threads, policy.k, d.depth,
+                                report.options.parameters.value(Parameter::radius))};
     const pct_policy id = find_policy(policy.policy)->id;
     const bool skips = skips_sequential(id, report.options.parameters);
-    const bool phases = has_phases(id, report.options.parameters);
-    return {fmt::format("a bug of depth <= {}{} at these points", d.depth,
-                        phases ? " within one phase" : ""),
-            skips ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
+    return {bug, skips ? "1/(n*k_eff^(d-1))" : "1/(n*k^(d-1))",
             id == PCT_POLICY_PPCT ? "PPCT, Theorem 9" : "PCT, Theorem 9",
             exact_odds(t.threads, policy.k, d.depth)};
 }
@@ -251,18 +259,11 @@ std::string drawn_depths_text(const Report& report, const PolicyTally& policy,
     std::string strictly;
     for (const DepthTally& d : policy.depths) {
         const Words words = words_for(report, policy, d);
-        text +=
-            fmt::format("  of depth {}{}{} with probability at least {}{}; missed with at most "
-                        "{} ({} of {} count)\n",
-                        within_radius(policy, d) ? "" : "<= ", d.depth,
-                        within_radius(policy, d)
-                            ? fmt::format(" within {} steps",
-                                          report.options.parameters.value(Parameter::radius))
-                        : has_phases(find_policy(policy.policy)->id, report.options.parameters)
-                            ? " within one phase"
-                            : "",
-                        words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
-                        at_least(d.bound_run), at_most(d.miss), d.counted, counted(d.runs, "run"));
+        text += fmt::format(
+            "  {} with probability at least {}{}; missed with at most {} ({} of {} "
+            "count)\n",
+            which_bugs(report, policy, d), words.odds > 1 ? fmt::format("1/{} = ", words.odds) : "",
+            at_least(d.bound_run), at_most(d.miss), d.counted, counted(d.runs, "run"));
         strictly += fmt::format("{}{} (depth {})", strictly.empty() ? "" : ", ",
                                 at_most(d.miss_unperturbed), d.depth);
     }

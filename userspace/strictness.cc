@@ -280,7 +280,7 @@ private:
     void on_event(const History::Moment& moment) {
         switch (moment.event->type) {
         case PCT_EVENT_THREAD:
-            if (states_[moment.thread].phase != (phases_ ? phase_ : 0))
+            if (states_[moment.thread].phase != phase_)
                 violation(fmt::format("{} {} appears in phase {}, not {}", at(moment.time_ns),
                                       thread_name(moment.thread), states_[moment.thread].phase,
                                       phase_));
@@ -321,11 +321,10 @@ private:
 
     // It wakes, and may be about to make a step of an earlier phase.
     void on_wake(const History::Moment& moment) {
-        const ThreadState& state = states_[moment.thread];
-        if (phases_ && logged(moment.thread) && !state.ready && !state.exiting &&
-            state.phase != phase_) {
+        ThreadState& state = states_[moment.thread];
+        if (logged(moment.thread) && !state.ready && !state.exiting && state.phase != phase_) {
             enter_phase(moment.thread);
-            states_[moment.thread].last = {}; // that was with the priority it had then
+            state.last = {}; // that was with the priority it had then
             if (const auto priority = change_at(++last_number_))
                 set_priority(moment.thread, *priority);
         }

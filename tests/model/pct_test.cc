@@ -270,8 +270,7 @@ TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
     EXPECT_GT(interval(share).low, 1.0 / (3 * 14));
 }
 
-// ---- Section 4.2, join points: phases with priorities and change points of their own
-// -------------
+// ---- Section 4.2, join points: phases with priorities and change points of their own ----
 
 pct_policy_config phases_config() {
     pct_policy_config config = config_for(PCT_POLICY_PCT);

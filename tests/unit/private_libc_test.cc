@@ -134,8 +134,10 @@ TEST(SpinLock, ExcludesThreads) {
 // The test above once more, in a process that uses the changed library.
 TEST_F(Library, WorksWhenChanged) {
     ASSERT_TRUE(prepare_libc_points(fd_.get()));
-    if (*read_text(copy_) == original_)
+    // The one function that may begin with LOCK, and in some C libraries does not.
+    if (*static_cast<const unsigned char*>(::dlsym(RTLD_DEFAULT, "pthread_spin_lock")) != 0xf0)
         GTEST_SKIP() << "this C library needs no change";
+    ASSERT_NE(*read_text(copy_), original_) << "nothing was changed: what is tested here?";
     fd_.reset(); // open for writing, it could not be mapped for execution on some file systems
     std::string report = directory_.path() + "/maps";
     pid_t pid = ::fork();

@@ -38,7 +38,7 @@ struct Choices {
 struct Order {
     std::string letters;
     std::uint64_t hash = 0;
-    std::uint64_t k_eff = 0;
+    std::uint64_t k_eff = 0; // of the steps that count; if all do, of those with another enabled
 };
 
 // The steps among which change points are.
@@ -154,6 +154,7 @@ private:
             count_ = 0;
         }
         enter_phase(who);
+        concurrent_ += !alone;
         if (!alone || counting_ == Counting::all)
             count(who);
     }
@@ -163,7 +164,7 @@ private:
         const auto here = change.find(++count_); // R3
         if (here != change.end())
             threads_[who].priority = here->second;
-        order_.k_eff = std::max(order_.k_eff, count_);
+        order_.k_eff = counting_ == Counting::phases ? std::max(order_.k_eff, count_) : concurrent_;
     }
 
     static std::uint32_t kind(const Thread& thread) {
@@ -185,6 +186,7 @@ private:
     std::array<Thread, 3> threads_;
     std::size_t phase_ = 0;
     std::uint64_t count_ = 0; // in the phase
+    std::uint64_t concurrent_ = 0;
     Order order_;
 };
 
@@ -295,6 +297,7 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
         const std::uint64_t at = made.change.empty() ? 0 : made.change.begin()->first;
         EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", change point " << at;
         EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", change point " << at;
+        EXPECT_EQ(expected.k_eff, run.k_eff) << "seed " << run.seed;
         if (at > 0)
             met.emplace(permutation(made.priority), at);
         orders.insert(letters[i]);
@@ -307,24 +310,25 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
 // The paper's rule is the same with more change points: at the i-th the priority becomes i.
 TEST(Exact, SeveralChangePoints) {
     const unsigned runs = long_tests() ? 3000 : 60;
-    for (const unsigned depth : {3U, 5U}) {
-        const bool phases = depth == 5;
-        const Call call = campaign(depth, runs,
-                                   {"--points", "pthread", "--depth", std::to_string(depth),
-                                    "--join-phases", phases ? "on" : "off"});
-        ASSERT_EQ(0, call.status) << call;
-        const std::vector<std::string> letters = printed(call.out);
-        ASSERT_EQ(runs, letters.size()) << call;
-        for (std::size_t i = 0; i < runs; ++i) {
-            const RunResult& run = call.summary.results[i];
-            const Order expected = Simulator(choices_by_phase(run.seed_stream, run.seed_k, depth),
-                                             phases ? Counting::phases : Counting::concurrent)
-                                       .run();
-            EXPECT_EQ(expected.letters, letters[i]) << "seed " << run.seed << ", depth " << depth;
-            EXPECT_EQ(expected.k_eff, run.k_eff) << "seed " << run.seed << ", depth " << depth;
-            EXPECT_EQ(expected.hash, run.order_hash) << "seed " << run.seed << ", depth " << depth;
+    for (const unsigned depth : {3U, 5U})
+        for (const Counting counting : {Counting::concurrent, Counting::phases}) {
+            const Call call =
+                campaign(depth, runs,
+                         {"--points", "pthread", "--depth", std::to_string(depth), "--join-phases",
+                          counting == Counting::phases ? "on" : "off"});
+            ASSERT_EQ(0, call.status) << call;
+            const std::vector<std::string> letters = printed(call.out);
+            ASSERT_EQ(runs, letters.size()) << call;
+            for (std::size_t i = 0; i < runs; ++i) {
+                const RunResult& run = call.summary.results[i];
+                const Order expected =
+                    Simulator(choices_by_phase(run.seed_stream, run.seed_k, depth), counting).run();
+                const std::string which = "seed " + run.seed + ", depth " + std::to_string(depth);
+                EXPECT_EQ(expected.letters, letters[i]) << which;
+                EXPECT_EQ(expected.k_eff, run.k_eff) << which;
+                EXPECT_EQ(expected.hash, run.order_hash) << which;
+            }
         }
-    }
 }
 
 // With system calls as points too, the steps that the loader makes before main come first, and the
