@@ -23,14 +23,25 @@
 /* Scheduling policy of all threads of all runs. */
 #define SCHED_EXT 7
 
-/* A thread of a run. Lives with its task; only the thread itself and the callbacks about it write. */
+#define PCT_MAX_OPERATIONS 4
+
+/* A libc operation being executed. */
+struct pct_operation {
+    __u64 sp; /* stack pointer at its entry, where its return address is */
+    __u64 ret;
+    __u64 point;
+};
+
+/*
+ * A thread of a run. Lives with its task; written by the thread itself, the callbacks about it, and
+ * whoever looks through the queue that it waits in.
+ */
 struct pct_thread {
     __u64 run; /* pct_run_config.id; another id: the run is over */
     __u64 cpu_mark;  /* its CPU time at the last tick, or when spun_ns became 0 */
     __u64 spun_ns;   /* CPU time since it last made a step, blocked, or had nobody waiting */
-    __u64 op_sp;     /* libc operation being executed: stack pointer at its entry, 0: none */
-    __u64 op_return; /* and return address */
-    __u64 lib_start; /* text of the object that operation is in */
+    struct pct_operation operations[PCT_MAX_OPERATIONS]; /* the outermost first */
+    __u64 lib_start; /* text of the object that the last one is in */
     __u64 lib_end;
     __u64 syscall_start; /* and its syscall(2) */
     __u64 syscall_end;
@@ -47,7 +58,7 @@ struct pct_thread {
     __u32 parent;   /* its creator's index */
     __u32 ordinal;  /* among the creator's children */
     __u32 children;
-    __u32 op_point;
+    __u32 nr_operations;
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */

@@ -97,9 +97,9 @@ static __noinline int carry_out_bump(struct pct_run_config *cfg, struct pct_run_
     struct actor a = {.cfg = cfg, .st = st};
     struct task_struct *p;
 
-    if (!cfg || !st)
+    if (!cfg || !st ||
+        __sync_val_compare_and_swap(&st->reaction, PCT_REACT_BUMP, PCT_REACT_NONE) != PCT_REACT_BUMP)
         return 0;
-    st->reaction = PCT_REACT_NONE;
     bpf_for_each(scx_dsq, p, queue, 0) {
         struct pct_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
         __u64 key;
@@ -116,7 +116,10 @@ static __noinline int carry_out_bump(struct pct_run_config *cfg, struct pct_run_
         if (!t || !in_low_set(st, t) ||
             pct_policy_bump_key(&cfg->policy, &st->policy, &t->pol) != best)
             continue;
-        pct_policy_bump(&t->pol);
+        lock_hooks(st);
+        if (!t->pol.bumped) /* or another CPU was quicker */
+            pct_policy_bump(&t->pol);
+        unlock_hooks(st);
         a.p = p;
         a.t = t;
         end_hold(&a);

@@ -6,7 +6,7 @@
  * either blocked, waiting in its run's queue, or the owner; the owner is chosen in ops.dispatch and
  * gives up in ops.stopping, whatever the reason. So "at most one thread of a run executes" is the
  * invariant on pct_run_state.owner, and "the one of highest priority" is decided in a single
- * place, dispatch_run().
+ * place, dispatch_run(). Runs of several threads at a time: see parallel.bpf.h.
  *
  * Priorities change only while their thread executes, at steps (libc operations by uprobe, system calls
  * by tracepoint) and by demotion, or before it is queued on waking up. A step ends by comparing the
@@ -66,10 +66,11 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_NANOSLEEP 35
 #define NR_CLOCK_NANOSLEEP 230
 #define NR_FUTEX_WAITV 449
+#define NR_FUTEX_WAKE 454
+#define NR_FUTEX_WAIT 455
+#define NR_FUTEX_REQUEUE 456
 #define NR_WAIT4 61
 #define NR_WAITID 247
-#define NR_MMAP 9
-#define NR_FCNTL 72
 #define NR_ALARM 37
 #define NR_SETITIMER 38
 #define NR_TIMER_SETTIME 223
@@ -187,11 +188,13 @@ static __always_inline void hold(struct actor *a)
 
         if (__sync_val_compare_and_swap(&hold->priority, 0, rank_of(a->t)))
             continue;
-        hold->since_ns = bpf_ktime_get_ns();
+        hold->count++;
         hold->lock = a->t->lock;
         a->t->hold = i + 1;
         a->t->hold_rank = rank_of(a->t);
     }
+    if (!a->t->hold) /* no room: the lower ones go on */
+        __sync_fetch_and_add(&a->st->hold_breaks, 1);
 }
 
 /* Unless the element is another thread's by now, the hold having been ended by somebody else. */
@@ -214,7 +217,7 @@ static __always_inline void end_holds_for_lock(struct actor *a)
             a->st->holds[i].priority = 0;
 }
 
-/* The same for the current task. Quick for all tasks of the machine that are none of ours. */
+/* actor_of() for the current task. Quick for all tasks of the machine that are none of ours. */
 static __always_inline bool current_actor(struct actor *a)
 {
     struct task_struct *p = bpf_get_current_task_btf();
@@ -402,7 +405,7 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
 {
     struct pct_thread *t = a->t;
 
-    t->pol.priority = pct_demoted_priority(++a->st->demote_floor);
+    t->pol.priority = pct_demoted_priority(__sync_fetch_and_add(&a->st->demote_floor, 1) + 1);
     if (owns(a))
         note_priority(a);
     a->st->demotions[why & 7]++;
@@ -413,25 +416,43 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
         report(a, PCT_EVENT_PRIORITY, 0, why, 0);
 }
 
-/* Not stepwise: demote it now? */
-static __always_inline bool stuck(struct actor *a, enum pct_demotion sign, __u64 count)
+/*
+ * A sign that somebody waits for a thread below this one. True: the policy did something about it. A
+ * stepwise one is told of signs at steps only, see arrive(); between them, this is the same for all.
+ */
+static __always_inline bool no_progress(struct actor *a, enum pct_demotion sign, __u64 count)
 {
-    return pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count);
-}
+    struct pct_policy_view view = {};
+    __u32 reaction = PCT_REACT_DEMOTE;
+    unsigned long irqs;
 
-/* Somebody waits for a thread below this one, it seems. */
-static __always_inline void intervene(struct actor *a, enum pct_demotion sign)
-{
-    if (!a->cfg->parallel) {
-        demote(a, sign);
-        return;
+    if (a->cfg->stepwise) {
+        if (!pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count))
+            return false;
+    } else if (a->cfg->parallel) {
+        bpf_local_irq_save(&irqs);
+        lock_hooks(a->st);
+        reaction = policy_stuck(&a->cfg->policy, &a->st->policy, &a->t->pol, &view,
+                                count << 3 | sign);
+        unlock_hooks(a->st);
+        bpf_local_irq_restore(&irqs);
+    } else {
+        reaction = policy_stuck(&a->cfg->policy, &a->st->policy, &a->t->pol, &view,
+                                count << 3 | sign);
     }
-    a->st->demotions[sign & 7]++;
-    a->st->policy.bumps++;
-    a->st->reaction = PCT_REACT_BUMP;
+    if (reaction == PCT_REACT_NONE)
+        return false;
+    if (reaction == PCT_REACT_DEMOTE) {
+        demote(a, sign);
+    } else {
+        a->st->demotions[sign & 7]++;
+        a->st->reaction = reaction;
+    }
+    return true;
 }
 
-static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site)
+/* `at_step`: the operation is a step. */
+static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site, bool at_step)
 {
     struct pct_thread *t = a->t;
     enum pct_demotion sign = 0;
@@ -450,17 +471,15 @@ static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __
         }
         count = ++t->poll_count;
     }
-    if (a->cfg->stepwise) { /* decided when it arrives at a step, see arrive() */
+    if (a->cfg->stepwise && at_step) { /* decided when it arrives at a step, see arrive() */
         t->sign = sign ? sign : PCT_DEMOTE_LOOP;
         t->sign_count = sign ? count : ++t->loop_count;
         return;
     }
-    if (sign && stuck(a, sign, count))
-        intervene(a, sign);
-    else if (stuck(a, PCT_DEMOTE_LOOP, ++t->loop_count))
-        intervene(a, PCT_DEMOTE_LOOP);
-    else if (stuck(a, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran))
-        intervene(a, PCT_DEMOTE_STARVE);
+    if ((sign && no_progress(a, sign, count)) || !at_step)
+        return;
+    if (!no_progress(a, PCT_DEMOTE_LOOP, ++t->loop_count))
+        no_progress(a, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran);
 }
 
 /*
@@ -504,23 +523,44 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
 }
 
 /*
- * Is the thread, its user stack pointer being sp, still inside the libc operation it entered last? The
- * return address is then still where the call put it.
+ * The innermost libc operation that the thread, its user stack pointer being sp, is still inside, or
+ * NULL: the return address is then still where the call put it. One is inside another when that calls
+ * back (pthread_once) or a signal's handler has come in between.
  */
-static bool inside_operation(struct pct_thread *t, __u64 sp)
+static struct pct_operation *operation_at(struct pct_thread *t, __u64 sp)
 {
-    __u64 value = 0;
+    int i;
 
-    if (!t->op_sp)
-        return false;
-    if (sp <= t->op_sp && !bpf_probe_read_user(&value, sizeof(value), (void *)t->op_sp) &&
-        value == t->op_return)
-        return true;
-    t->op_sp = 0;
-    return false;
+    bpf_for(i, 0, PCT_MAX_OPERATIONS) {
+        struct pct_operation *op;
+        __u64 value = 0;
+        __u32 last = t->nr_operations - 1;
+
+        if (last >= PCT_MAX_OPERATIONS)
+            break;
+        op = &t->operations[last];
+        if (sp <= op->sp && !bpf_probe_read_user(&value, sizeof(value), (void *)op->sp) &&
+            value == op->ret)
+            return op;
+        t->nr_operations = last;
+    }
+    return NULL;
 }
 
-static __always_inline bool is_c11(__u32 point)
+static __always_inline void enter_operation(struct pct_thread *t, const struct pct_operation *inside,
+                                            const struct pct_operation *entered)
+{
+    __u32 i = t->nr_operations;
+
+    if (inside && inside->sp == entered->sp)
+        i--; /* jumped to from its last instruction */
+    if (i >= PCT_MAX_OPERATIONS)
+        i = PCT_MAX_OPERATIONS - 1;
+    t->operations[i] = *entered;
+    t->nr_operations = i + 1;
+}
+
+static __always_inline bool is_c11(__u64 point)
 {
     return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
 }
@@ -616,7 +656,7 @@ static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_
         return file_object(a->p, call->args[0]);
     if (traits & PCT_POINT_NAMES)
         return PCT_OBJECT_NAMES;
-    if (call->id == NR_FUTEX)
+    if (call->id == NR_FUTEX || call->id == NR_FUTEX_WAKE || call->id == NR_FUTEX_WAIT)
         return memory_object(a, call->args[0]);
     return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
 }
@@ -640,6 +680,7 @@ static __noinline int enforce(void)
 
 static __always_inline void libc_point(struct pt_regs *regs)
 {
+    struct pct_operation op = {}, *inside;
     __u64 cookie, sp, ret = 0, base;
     __u32 point, index, traits;
     struct pct_object *object;
@@ -661,15 +702,17 @@ static __always_inline void libc_point(struct pt_regs *regs)
         return;
 
     /* The C11 functions call their pthread twins, or jump to them; that is the same step. */
-    if (is_c11(t->op_point) && !is_c11(point) && inside_operation(t, sp) &&
-        (sp == t->op_sp || (ret >= t->lib_start && ret < t->lib_end)))
+    inside = operation_at(t, sp);
+    if (inside && is_c11(inside->point) && !is_c11(point) &&
+        (sp == inside->sp || (ret >= t->lib_start && ret < t->lib_end)))
         return;
 
     base = PT_REGS_IP(regs) - object->point_offset[point & (PCT_OBJECT_POINTS - 1)];
     traits = libc_traits[point & (PCT_OBJECT_POINTS - 1)];
-    t->op_sp = sp;
-    t->op_return = ret;
-    t->op_point = point;
+    op.sp = sp;
+    op.ret = ret;
+    op.point = point;
+    enter_operation(t, inside, &op);
     t->lib_start = base + object->text_start;
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;
@@ -678,7 +721,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
         return;
     step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);
     if (a.st->runnable > 1)
-        notice_no_progress(&a, traits, ret);
+        notice_no_progress(&a, traits, ret, true);
     else
         a.st->lowest_ran = a.st->steps;
 }
@@ -697,12 +740,15 @@ int on_libc_point(struct pt_regs *regs)
     return 0;
 }
 
+static __always_inline bool is_futex(long nr)
+{
+    return nr == NR_FUTEX || nr == NR_FUTEX_WAITV || (nr >= NR_FUTEX_WAKE && nr <= NR_FUTEX_REQUEUE);
+}
+
 /* The futex call of a libc operation is part of that operation's step. */
 static bool part_of_operation(struct pct_thread *t, long nr, __u64 sp, __u64 ip)
 {
-    if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV)
-        return false;
-    return inside_operation(t, sp) && ip >= t->lib_start && ip < t->lib_end &&
+    return is_futex(nr) && operation_at(t, sp) && ip >= t->lib_start && ip < t->lib_end &&
            !(ip >= t->syscall_start && ip < t->syscall_end);
 }
 
@@ -722,46 +768,85 @@ static __always_inline bool is_step(struct pct_thread *t, __u32 traits,
     return !part_of_operation(t, call->id, PT_REGS_SP_CORE(regs), PT_REGS_IP_CORE(regs));
 }
 
+/* What 32-bit programs call those that matter here beyond being steps; -1: any other. */
+static __always_inline long native_number(long nr)
+{
+    switch (nr) {
+    case 2: /* fork, clone, vfork */
+    case 120:
+    case 190:
+        return NR_FORK_FIRST;
+    case 11:
+        return NR_EXECVE;
+    case 358:
+        return NR_EXECVEAT;
+    case 241:
+        return NR_SCHED_SETAFFINITY;
+    case 162:
+        return NR_NANOSLEEP;
+    case 267:
+    case 407:
+        return NR_CLOCK_NANOSLEEP;
+    case 27:
+        return NR_ALARM;
+    case 104:
+        return NR_SETITIMER;
+    case 260:
+    case 409:
+        return NR_TIMER_SETTIME;
+    case NR_CLONE3:
+        return nr;
+    }
+    return -1;
+}
+
 /* A system call is entered. kick.bpf.c makes the thread give way when this returns. */
 SEC("tp/raw_syscalls/sys_enter")
 int on_syscall(struct trace_event_raw_sys_enter *call)
 {
     struct pt_regs *regs;
+    bool compat, counted;
     long nr = call->id;
     struct actor a;
     __u32 traits;
 
     if (!current_actor(&a))
         return 0;
+    compat = a.p->thread_info.status & TS_COMPAT;
+    if (compat)
+        nr = native_number(nr);
     a.t->sysno = nr;
     a.t->polled = 0;
     a.t->waits = 0;
     if (!a.st->started || nr < 0 || nr >= PCT_NR_SYSCALLS)
         return 0;
-    if (a.p->thread_info.status & TS_COMPAT)
-        return 0; /* 32-bit programs have other numbers */
-
     if (nr == NR_ALARM || nr == NR_SETITIMER || nr == NR_TIMER_SETTIME)
         a.st->timers = 1;
-    a.t->waits = nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !call->args[3]);
+    if (compat)
+        return 0; /* no steps */
+
+    a.t->waits = nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !call->args[3]) ||
+                 (nr == NR_FUTEX_WAIT && !call->args[4]);
     if (nr == NR_EXIT_GROUP && (a.cfg->policy.options & PCT_OPTION_FINAL_WAIT) &&
         a.p->pid == a.p->tgid && a.p->signal->live.counter > 1)
         demote(&a, PCT_DEMOTE_FINAL_WAIT);
 
     regs = (struct pt_regs *)bpf_task_pt_regs(a.p);
-    if (a.cfg->stepwise && a.t->selected && !inside_operation(a.t, PT_REGS_SP_CORE(regs)))
+    if (a.cfg->stepwise && a.t->selected && !operation_at(a.t, PT_REGS_SP_CORE(regs)))
         executed(&a); /* if it blocks from here on, it is between two steps */
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
-    if ((a.cfg->points & PCT_POINTS_SYSCALL) && is_step(a.t, traits, call, regs)) {
+    if (!is_step(a.t, traits, call, regs))
+        return 0;
+    counted = a.cfg->points & PCT_POINTS_SYSCALL;
+    if (counted)
         step(&a, nr, syscall_object(&a, call, traits), pending_flags(traits),
              PT_REGS_IP_CORE(regs));
-        /* a polling call is a sign only if it fails, which on_syscall_exit sees */
-        a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
-        if (a.st->runnable > 1)
-            notice_no_progress(&a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs));
-        else
-            a.st->lowest_ran = a.st->steps;
-    }
+    /* a polling call is a sign only if it fails, which on_syscall_exit sees */
+    a.t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
+    if (a.st->runnable > 1)
+        notice_no_progress(&a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs), counted);
+    else
+        a.st->lowest_ran = a.st->steps;
     return 0;
 }
 
@@ -782,7 +867,7 @@ static __always_inline __u64 loader_base(struct task_struct *p)
 
 static __always_inline void start_program(struct actor *a)
 {
-    a->t->op_sp = 0; /* that stack is gone */
+    a->t->nr_operations = 0; /* that stack is gone */
     a->t->loader_start = loader_size ? loader_base(a->p) : 0;
     a->t->loader_end = a->t->loader_start + loader_size;
     a->st->started = 1;
@@ -809,7 +894,7 @@ int on_syscall_exit(struct trace_event_raw_sys_exit *call)
         if (a.t->poll_site == site)
             a.t->poll_count = 0;
     } else if (a.st->runnable > 1) {
-        notice_no_progress(&a, PCT_POINT_POLLS, site);
+        notice_no_progress(&a, PCT_POINT_POLLS, site, a.cfg->points & PCT_POINTS_SYSCALL);
     }
     a.t->polled = 0;
     return 0;
@@ -1363,7 +1448,7 @@ void BPF_PROG(pct_tick, struct task_struct *p)
     if (spun_ns(&a) > a.cfg->spin_limit_ns && a.cfg->spin_limit_ns && a.st->started &&
         (!a.cfg->parallel || a.st->policy.low)) {
         not_spinning(&a);
-        intervene(&a, PCT_DEMOTE_SPIN);
+        no_progress(&a, PCT_DEMOTE_SPIN, 0);
         scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
     }
     if (now - a.st->last_refresh_ns > REFRESH_NS)

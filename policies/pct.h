@@ -58,6 +58,8 @@ static inline bool pct_no_progress(__u64 seed, __u64 identity, enum pct_demotion
         return count > 10000 && (r & 1023) == 0;
     case PCT_DEMOTE_STARVE: /* of others that wake each other and block again and again */
         return count > 20000 && (r & 1023) == 0;
+    case PCT_DEMOTE_SPIN: /* has been decided by --spin-limit */
+        return true;
     default:
         return false;
     }

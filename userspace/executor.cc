@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -42,13 +43,6 @@ constexpr auto LONGEST_HOLD = 10s;
 constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
 // Everything of a run has been killed; the kernel still has to get rid of it.
 constexpr auto BURIAL = 30s;
-
-std::uint64_t monotonic_ns() {
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-           static_cast<std::uint64_t>(t.tv_nsec);
-}
 
 std::vector<int> allowed_cpus() {
     cpu_set_t allowed;
@@ -310,6 +304,11 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
     std::optional<std::chrono::nanoseconds> rest; // time that the rest had, the main process ended
     auto looked = start;
     std::uint64_t judged = ~0ull; // progress at which the run was last looked at for a deadlock
+    struct Held {
+        std::uint64_t count = 0;
+        Clock::time_point since;
+    };
+    std::array<Held, PCT_MAX_HOLDS> held{};
     volatile pct_run_state& state = kernel_->state(run.slot);
 
     for (;;) {
@@ -337,8 +336,12 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             rest =
                 rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, HEARTBEAT) : 0ns;
         if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > REST_OF_RUN)) {
+            std::optional<std::string> why = deadlock(run);
             hear(run);
-            return ending_of(run, *status);
+            Ending ending = ending_of(run, *status);
+            if (why && ending.outcome == Outcome::pass)
+                ending = {Outcome::deadlock, std::move(*why)};
+            return ending;
         }
         if (!rest && now.runnable == 0 && now.progress != judged) {
             judged = now.progress;
@@ -352,10 +355,13 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             return Ending{Outcome::timeout,
                           joined(judge(run.roster.alive(), true, inspector).lines)};
         }
-        for (unsigned i = 0; i < PCT_MAX_HOLDS && now.runnable > 0; ++i)
-            if (now.holds[i].priority &&
-                monotonic_ns() > now.holds[i].since_ns + LONGEST_HOLD / 1ns)
+        for (unsigned i = 0; i < PCT_MAX_HOLDS; ++i) {
+            const pct_hold& hold = now.holds[i];
+            if (hold.priority == 0 || hold.count != held[i].count)
+                held[i] = {hold.count, looked};
+            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD)
                 kernel_->break_hold(run.slot, i);
+        }
     }
 }
 

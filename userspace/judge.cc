@@ -27,15 +27,10 @@
 #include "fd.h"
 #include "files.h"
 #include "proc_text.h"
+#include "syscall_numbers.h"
 
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
-#endif
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
-#ifndef SYS_futex_wait
-#define SYS_futex_wait 455
 #endif
 
 namespace pctctl {

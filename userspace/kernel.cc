@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include "kick.skel.h"
 #include "pctctl/points.h"
 #include "sched.skel.h"
+#include "syscall_numbers.h"
 
 namespace pctctl {
 namespace {

@@ -175,6 +175,17 @@
     X(nanosleep, 0)                                                                                \
     X(clock_nanosleep, 0)                                                                          \
     X(futex_waitv, 0)                                                                              \
+    X(futex_wake, 0)                                                                               \
+    X(futex_wait, 0)                                                                               \
+    X(futex_requeue, 0)                                                                            \
+    X(mknod, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                    \
+    X(mknodat, PCT_POINT_POLLS | PCT_POINT_NAMES)                                                  \
+    X(open_by_handle_at, PCT_POINT_POLLS | PCT_POINT_NAMES)                                        \
+    X(close_range, 0)                                                                              \
+    X(rt_tgsigqueueinfo, PCT_POINT_PROCESS)                                                        \
+    X(io_submit, PCT_POINT_POLLS)                                                                  \
+    X(io_getevents, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                        \
+    X(io_pgetevents, PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS)                                       \
     X(io_uring_enter, PCT_POINT_POLLS)
 
 #define PCT_LIBC_POINT_ENUM(name, traits) PCT_LIBC_##name,

@@ -35,7 +35,7 @@ struct pct_run_config {
 /* A thread is out of reach, yet not blocked in the program's sense: those below it stand still. */
 struct pct_hold {
     __u64 priority; /* of the thread; 0: free */
-    __u64 since_ns;
+    __u64 count;    /* of threads held for in this element so far */
     __u64 lock; /* the kernel's lock that it waits for; 0: something else */
 };
 
@@ -52,7 +52,7 @@ struct pct_run_state {
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
-    __u64 hold_breaks;  /* see holds; also an intervention */
+    __u64 hold_breaks;  /* lower threads went on in spite of one out of reach; also an intervention */
     __u64 lost_events;  /* ring buffer was full */
     __u64 progress;     /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor; /* number of demotions handed out, any reason */
