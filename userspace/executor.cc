@@ -263,15 +263,24 @@ void KernelExecutor::hear(Watched& run) {
     run.err.trim();
 }
 
-// Why the run is deadlocked, if it is.
+// Why the run is deadlocked, if it is. A service that has been left behind may wait to be told by a
+// signal that it is needed no more.
 std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     const pct_run_state before = kernel_->snapshot(run.slot);
     if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
     hear(run); // of all threads there were at that time: a child may wait for the disk
     LiveInspector inspector;
-    const Verdict verdict = judge(run.roster.alive(), before.timers != 0, inspector);
+    const std::vector<LiveThread> threads = run.roster.alive();
+    const Verdict verdict = judge(threads, before.timers != 0, inspector);
     const pct_run_state after = kernel_->snapshot(run.slot);
+    const pid_t main_process = run.process.root_pid();
+    const bool left_behind =
+        std::none_of(threads.begin(), threads.end(), [main_process](const LiveThread& thread) {
+            return thread.pid == main_process;
+        });
+    if (left_behind && verdict.awaits_signal)
+        return std::nullopt;
     if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
         return std::nullopt;
     return joined(verdict.lines);
@@ -418,7 +427,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return buried.error();
     if (!ending)
         return ending.error();
-    if (std::optional<std::string> reason = kernel_->ejected())
+    if (std::optional<std::string> reason = kernel_->ejected_by_now())
         return Error::environment(*reason);
 
     RunResult result;

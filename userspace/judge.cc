@@ -41,6 +41,7 @@ namespace {
 struct Wait {
     bool internal;
     std::string text;
+    bool for_signal = false;
 };
 
 Wait inside(std::string text) {
@@ -48,6 +49,10 @@ Wait inside(std::string text) {
 }
 Wait outside(std::string text) {
     return {false, std::move(text)};
+}
+
+Wait signal_from_inside() {
+    return {true, "waits for a signal", true};
 }
 
 std::string hex(std::uint64_t value) {
@@ -248,6 +253,7 @@ Verdict Case::decide(bool timers_possible) {
                            "): " + wait->text;
         if (!wait->internal)
             against(line);
+        verdict.awaits_signal |= wait->for_signal;
         verdict.lines.push_back(std::move(line));
     }
     if (!any)
@@ -370,11 +376,11 @@ Wait Case::system_call(const Subject& subject, const SyscallText& call, char sta
         return children(subject);
     case SYS_pause:
     case SYS_rt_sigsuspend:
-        return inside("waits for a signal");
+        return signal_from_inside();
     case SYS_rt_sigtimedwait:
         if (a[2] != 0)
             return outside("waits for a signal with a time limit");
-        return inside("waits for a signal");
+        return signal_from_inside();
     case SYS_flock:
         return file_lock(subject);
     case SYS_fcntl:
@@ -605,7 +611,7 @@ Wait Case::descriptors(const Subject& subject, const std::vector<int>& fds, cons
             text = wait.text;
     }
     if (fds.empty())
-        return inside("waits for a signal");
+        return signal_from_inside();
     if (fds.size() > 1)
         text += " or " + std::to_string(fds.size() - 1) + " more";
     return inside(text);

@@ -7,9 +7,11 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "elf_layout.h"
@@ -333,6 +335,15 @@ std::vector<pct_event> Kernel::take_events(unsigned slot) {
     consume_all();
     const std::lock_guard lock(inboxes_[slot].mutex);
     return std::exchange(inboxes_[slot].events, {});
+}
+
+std::optional<std::string> Kernel::ejected_by_now() const {
+    // The state changes as soon as priorities are not enforced any more; ejected() has it later.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (read_text("/sys/kernel/sched_ext/state").value_or("") != "enabled\n" && !ejected() &&
+           std::chrono::steady_clock::now() < patience)
+        usleep(1000);
+    return ejected();
 }
 
 std::optional<std::string> Kernel::ejected() const {

@@ -60,6 +60,9 @@ public:
 
     // Set when the kernel has unloaded the scheduler: its reason, one line.
     std::optional<std::string> ejected() const;
+    // The same, and no moment later than priorities are not enforced any more. Costs a file's
+    // reading.
+    std::optional<std::string> ejected_by_now() const;
 
 private:
     struct Objects;

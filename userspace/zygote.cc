@@ -248,7 +248,7 @@ char* map_stack(size_t size) {
         do {
             run.begun = false;
             clone_args arguments{};
-            arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS;
+            arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
             arguments.exit_signal = SIGCHLD;
             arguments.stack = reinterpret_cast<std::uintptr_t>(stub_stack);
             arguments.stack_size = stub_stack_size;

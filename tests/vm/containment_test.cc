@@ -125,6 +125,26 @@ TEST(EndOfACampaign, LeavesNothing) {
     }
 }
 
+// The kernel ejects the scheduler, here because somebody asks for it: said with the kernel's words,
+// and the runs that were done are kept.
+TEST(Ejection, IsExplainedAndKeepsTheResults) {
+    const Traces before = Traces::now();
+    for (const char* program : {"zoo/healthy_sync", "zoo/healthy_spin_flag"}) {
+        const Directory out;
+        const std::string file = out.path() + "/json";
+        Process controller(endless(program, out.path(), {"--json", file, "--spin-limit", "0.1"}));
+        ASSERT_TRUE(wait_for_scheduler()) << controller.err();
+        std::this_thread::sleep_for(seconds(4));
+        std::ofstream("/proc/sysrq-trigger") << "S";
+        EXPECT_EQ(3, controller.wait(seconds(20))) << controller.err();
+        EXPECT_NE(std::string::npos, controller.err().find("disabled by sysrq-S"))
+            << controller.err();
+        EXPECT_NE(std::string::npos, contents(file).find("\"runs_done\"")) << controller.err();
+        const auto left = left_behind(before, seconds(5));
+        EXPECT_TRUE(left.empty()) << listed(left);
+    }
+}
+
 TEST(AnotherScheduler, IsNamedAndLeftAlone) {
     const Directory out;
     Process first(endless("zoo/healthy_sync", out.path(), {}));

@@ -380,6 +380,28 @@ TEST(Exact, SequentialStepsAreSkipped) {
         }
 }
 
+// How many steps there are in calls of one operation by another, by hand: see counted.c. With
+// system calls as points, the futex calls inside must not be counted either.
+TEST(Exact, StepsOfOperationsInsideOthers) {
+    const auto steps = [](const char* what, const char* points) {
+        const Call call = pctctl({"--runs", "3", "--seed", "1", "--points", points, "--",
+                                  built("programs/counted"), what});
+        EXPECT_EQ(0, call.status) << call;
+        for (const RunResult& run : call.summary.results)
+            EXPECT_EQ(call.summary.steps, run.steps) << call;
+        return call.summary.steps;
+    };
+    const std::map<std::string, std::uint64_t> expected = {
+        {"once", 3}, {"once-once", 4}, {"call-once", 3}, {"handler", 3}};
+    EXPECT_EQ(0U, steps("nothing", "pthread"));
+    const std::uint64_t around = steps("nothing", "pthread,syscall");
+    for (const auto& [what, number] : expected) {
+        EXPECT_EQ(number, steps(what.c_str(), "pthread")) << what;
+        EXPECT_EQ(around + number, steps(what.c_str(), "pthread,syscall")) << what;
+    }
+    EXPECT_EQ(around + 2, steps("futex2", "pthread,syscall"));
+}
+
 // A replay is no campaign, but the same run.
 TEST(Exact, Replays) {
     for (std::uint64_t stream = 100; stream < 103; ++stream) {

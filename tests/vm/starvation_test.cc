@@ -63,6 +63,17 @@ TEST(BusyThreads, LetALowerOneGoOn) {
     EXPECT_GT(call.summary.interventions, 0U) << call;
 }
 
+// Yielding is a sign of no progress also if it is no step, without the help of a spin limit.
+TEST(Yielding, EndsWithoutBeingAStep) {
+    for (const char* policy : {"pct", "ppct", "random-walk", "pos"}) {
+        const Call call =
+            pctctl({"--seed", "1", "--runs", "6", "--policy", policy, "--points", "pthread",
+                    "--spin-limit", "0", "--timeout", "20", "--", built("zoo/healthy_spin_yield")});
+        EXPECT_EQ(0, call.status) << call;
+        EXPECT_EQ(6U, call.summary.runs_done) << call;
+    }
+}
+
 TEST(SpinLimit, ZeroIsNever) {
     const Call call = pctctl({"--seed", "1", "--runs", "6", "--depth", "1", "--spin-limit", "0",
                               "--timeout", "4", "--", built("zoo/healthy_spin_flag")});

@@ -81,5 +81,25 @@ TEST_P(Healthy, NeverFails) {
 INSTANTIATE_TEST_SUITE_P(Zoo, Healthy, testing::ValuesIn(chosen(false)),
                          name_of<testing::TestParamInfo<Animal>>);
 
+// A main process that ends well does not hide that what it leaves can never go on.
+TEST(LeftBehind, IsLookedAtForADeadlock) {
+    const Call stuck =
+        pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "deadlock"});
+    EXPECT_EQ(1, stuck.status) << stuck;
+    ASSERT_FALSE(stuck.summary.results.empty()) << stuck;
+    EXPECT_EQ("deadlock", stuck.summary.results.back().outcome) << stuck;
+    const Call waiting =
+        pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "signal"});
+    EXPECT_EQ(0, waiting.status) << waiting;
+}
+
+// Nor does what it leaves in the kernel without a process come into the next run.
+TEST(LeftBehind, IsNotFoundByTheNextRun) {
+    const Call call =
+        pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "queue"});
+    EXPECT_EQ(0, call.status) << call;
+    EXPECT_EQ(5U, call.summary.runs_done) << call;
+}
+
 } // namespace
 } // namespace vmtest
