@@ -407,6 +407,11 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     const std::optional<int> status = process->wait_status();
     const Status buried = bury(slot, *process);
     hear(run);
+    const auto end = Clock::now();
+    if (run.live) {
+        run.out.forward_rest(STDOUT_FILENO);
+        run.err.forward_rest(STDERR_FILENO);
+    }
     kernel_->end_run(slot);
     if (ending && !buried)
         return buried.error();
@@ -449,7 +454,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();
     result.interventions = interventions(state);
-    result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();
     if (watch_of_witness) {
