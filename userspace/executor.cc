@@ -275,6 +275,8 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
     hear(run); // of all threads there were at that time: a child may wait for the disk
+    if (kernel_->snapshot(run.slot).lost_events != 0)
+        return std::nullopt; // there may be threads that we have not heard of
     LiveInspector inspector;
     const Verdict verdict = judge(run.roster.alive(), before.timers != 0, inspector);
     const pct_run_state after = kernel_->snapshot(run.slot);
@@ -294,7 +296,8 @@ bool KernelExecutor::at_rest(unsigned slot) const {
 }
 
 KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
-    if (std::string killed = run.roster.fatal_signal(); !killed.empty())
+    const pct_run_state state = kernel_->snapshot(run.slot);
+    if (std::string killed = run.roster.fatal_signal(state.first_signal); !killed.empty())
         return {Outcome::signal, std::move(killed)};
     if (WIFSIGNALED(wait_status))
         return {Outcome::signal,
@@ -314,7 +317,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
     for (;;) {
         state.quiescent_armed = 1;
-        const bool unjudged = state.runnable == 0 && state.progress != judged;
+        const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
             HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
         if (rest)
