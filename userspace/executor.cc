@@ -50,13 +50,13 @@ std::uint64_t monotonic_ns() {
            static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-std::vector<int> allowed_cpus() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
+Result<std::vector<int>> allowed_cpus() {
+    cpu_set_t allowed[8]; // 8192 CPUs, more than any kernel is built for
+    if (sched_getaffinity(0, sizeof allowed, allowed) != 0)
+        return Error::environment("cannot find out on which CPUs to run: " + errno_text(errno));
     std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &allowed))
+    for (int cpu = 0; cpu < static_cast<int>(8 * sizeof allowed); ++cpu)
+        if (CPU_ISSET_S(static_cast<unsigned>(cpu), sizeof allowed, allowed))
             cpus.push_back(cpu);
     return cpus;
 }
@@ -109,8 +109,8 @@ private:
         std::string detail;
     };
 
-    explicit KernelExecutor(const ExecutorOptions& options)
-        : options_(options), cpus_(allowed_cpus()) {}
+    KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus)
+        : options_(options), cpus_(std::move(cpus)) {}
     Status prepare_groups();
     pct_run_config configure(unsigned slot, const RunPlan& plan) const;
     Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
@@ -123,7 +123,7 @@ private:
 
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
-    std::vector<int> cpus_;
+    std::vector<int> cpus_;               // never empty
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
@@ -137,7 +137,10 @@ private:
 };
 
 Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options) {
-    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options));
+    Result<std::vector<int>> cpus = allowed_cpus();
+    if (!cpus)
+        return cpus.error();
+    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options, std::move(*cpus)));
 
     Result<ProgramInfo> program = inspect_program(options.command.front());
     if (!program)

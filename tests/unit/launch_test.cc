@@ -504,7 +504,9 @@ TEST(Identities, OfTheGuest) {
     EXPECT_EQ((*identity)->uid, 4000000u);
     EXPECT_EQ((*identity)->gid, 5u);
     ::setenv("PCTCTL_GUEST_UID", "root", 1);
-    EXPECT_FALSE(guest_identity());
+    identity = guest_identity();
+    ASSERT_FALSE(identity);
+    EXPECT_EQ(identity.error().status, ExitStatus::environment);
     ::unsetenv("PCTCTL_GUEST_UID");
     ::unsetenv("PCTCTL_GUEST_GID");
 }
