@@ -138,8 +138,8 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
 
     std::uint64_t not_kept = 0;
     {
-        Progress progress(around.err, terminal_columns(around.err), verbosity(options),
-                          options.runs);
+        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
+                          verbosity(options), options.runs);
         Keeper keeper(RunStore(options.out, report.options, cwd.string()), progress);
         CampaignPlan plan;
         plan.policies = *portfolio(report.options.policy);
@@ -213,7 +213,7 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
         return give_up(around, executor.error());
     {
         // Of a single run the text below says it all.
-        Progress progress(around.err, terminal_columns(around.err),
+        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
                           options.times == 1 && !options.verbose ? Verbosity::quiet
                                                                  : verbosity(options),
                           options.times);
