@@ -90,6 +90,7 @@ public:
     static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
     void cancel() override { cancelled_ = true; }
+    std::vector<std::string> warnings() const override { return warnings_; }
 
 private:
     // A run under way, as seen from here.
@@ -102,6 +103,13 @@ private:
         bool live;
         Capture& out;
         Capture& err;
+    };
+    // The first one has what had to be changed above for all of them, so it goes last.
+    struct Groups : std::vector<Cgroup> {
+        ~Groups() {
+            while (!empty())
+                pop_back();
+        }
     };
     // What ended a run, and why.
     struct Ending {
@@ -127,7 +135,8 @@ private:
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
-    std::vector<Cgroup> slots_;             // with jobs > 1
+    Groups slots_; // with jobs > 1
+    std::vector<std::string> warnings_;
     std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
     std::optional<PrivateFile> libc_;
     std::optional<PrivateFile> program_; // of a static program
@@ -232,10 +241,12 @@ Status KernelExecutor::prepare_groups() {
     }
     for (unsigned i = 0; i < options_.jobs; ++i) {
         // Process 1 of a run is none of the program's.
-        Result<bool> limited =
+        Result<std::optional<std::string>> unlimited =
             group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
-        if (!limited)
-            return limited.error();
+        if (!unlimited)
+            return unlimited.error();
+        if (*unlimited && warnings_.empty()) // the others' reason is the same
+            warnings_.push_back("the number of processes is not limited: " + **unlimited);
         limit_hits_.push_back(group(i).limit_hits());
     }
     return Done{};

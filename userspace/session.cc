@@ -135,6 +135,8 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
     auto executor = around.make_executor(report.options);
     if (!executor)
         return give_up(around, executor.error());
+    for (const std::string& warning : (*executor)->warnings())
+        complain(around, "warning: " + warning);
 
     std::uint64_t not_kept = 0;
     {
@@ -211,6 +213,8 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     auto executor = around.make_executor(report.options);
     if (!executor)
         return give_up(around, executor.error());
+    for (const std::string& warning : (*executor)->warnings())
+        complain(around, "warning: " + warning);
     {
         // Of a single run the text below says it all.
         Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
