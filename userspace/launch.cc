@@ -47,6 +47,8 @@ std::string describe(Step step) {
     switch (step) {
     case Step::none:
         break;
+    case Step::input:
+        return "open /dev/null for the program's input";
     case Step::mount_namespace:
         return "make a mount namespace";
     case Step::private_file:
