@@ -373,10 +373,7 @@ std::vector<std::string> guest_environment(const std::string& directory) {
     for (char** variable = ::environ; *variable; ++variable) {
         const std::string_view v = *variable;
         const std::string_view name = v.substr(0, v.find('='));
-        if (name == "PATH" || name == "TERM" || name == "LANG" || starts_with(name, "LC_") ||
-            name == "HOME" || name == "USER" || name == "LOGNAME" || name == "TZ" ||
-            name == "LD_LIBRARY_PATH" ||
-            (starts_with(name, "PCTCTL_") && !starts_with(name, "PCTCTL_GUEST")))
+        if (name != "PWD" && name != "OLDPWD" && !name.starts_with("PCTCTL_GUEST"))
             variables.emplace_back(v);
         path = path || name == "PATH";
     }
