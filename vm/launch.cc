@@ -83,7 +83,7 @@ public:
         machine_.kill();
         return status;
     }
-    const std::string& failure() const { return failure_; }
+    bool ready() const { return ready_; } // the guest is, or was, up
 
 private:
     std::optional<int> step() {
@@ -340,7 +340,6 @@ private:
     }
 
     std::optional<int> fail(const std::string& why) {
-        failure_ = why;
         if (!ready_ && !last_try_) {
             gave_up_ = true;
             return std::nullopt;
@@ -354,7 +353,7 @@ private:
     Machine machine_;
     int signals_;
     Relay in_, out_, err_;
-    std::string control_in_, control_out_, console_, failure_;
+    std::string control_in_, control_out_, console_;
     Clock::time_point start_, next_ping_, boot_deadline_, requested_;
     std::optional<Clock::time_point> deadline_, kill_at_, pinged_;
     std::optional<Exit> exit_;
@@ -476,7 +475,8 @@ int launch(int argc, char** argv) {
         Session session(options, command, signals.get());
         const auto status = session.run(settings, Accelerator::kKvm, deadline, choice.forced());
         if (status || choice.forced()) {
-            choice.remember(Accelerator::kKvm);
+            if (session.ready()) // and was not ended before that could be seen
+                choice.remember(Accelerator::kKvm);
             return status.value_or(kVmFailed);
         }
         choice.remember(Accelerator::kTcg);
