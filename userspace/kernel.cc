@@ -2,7 +2,6 @@
 #include "kernel.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -67,21 +66,6 @@ Error bpf_error(const std::string& what, int error) {
     if (!last_complaint().empty())
         text += " (" + last_complaint() + ")";
     return Error::environment(text + "; see 'pctctl doctor', or use --vm");
-}
-
-// The one place that looks at what the kernel's sched_ext offers beyond its first version. Returns
-// a function of it that the scheduler cannot do without and that is missing.
-std::optional<std::string> missing_function() {
-    btf* kernel = btf__load_vmlinux_btf();
-    if (!kernel)
-        return std::nullopt; // loading will tell
-    std::optional<std::string> missing;
-    for (const char* name : {"scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move", "scx_bpf_dsq_peek",
-                             "bpf_preempt_disable", "bpf_local_irq_save"})
-        if (btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC) < 0)
-            missing = name;
-    btf__free(kernel);
-    return missing;
 }
 
 template <typename T> struct Destroy {
@@ -155,9 +139,6 @@ Result<std::unique_ptr<Kernel>> Kernel::load(const Options& options) {
 }
 
 Status Kernel::attach(const Options& options) {
-    if (const std::optional<std::string> name = missing_function())
-        return Error::environment("this kernel's sched_ext lacks " + *name +
-                                  "; a newer kernel is needed (7.3 is known to do), or use --vm");
     Objects& o = *objects_;
     o.sched.reset(sched_bpf::open());
     o.kick.reset(kick_bpf::open());

@@ -19,6 +19,7 @@
 #include "launch_machine.h"
 #include "launch_options.h"
 #include "launch_status.h"
+#include "places.h"
 #include "protocol.h"
 
 namespace vm {
@@ -362,10 +363,6 @@ private:
          stdin_ended_ = false, lost_output_ = false;
 };
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 std::vector<std::string> guest_environment(const std::string& directory) {
     std::vector<std::string> variables;
     bool path = false;
@@ -394,18 +391,13 @@ std::vector<std::string> guest_environment(const std::string& directory) {
     return variables;
 }
 
-// Directories to share, outer ones first, none twice. "/" is never shared as a whole, nor what the
-// guest has of its own.
+// Directories to share, outer ones first, none twice.
 std::vector<std::string> shared_directories(const std::string& current,
                                             std::vector<std::string> writable) {
     writable.push_back(current);
     std::sort(writable.begin(), writable.end());
     writable.erase(std::unique(writable.begin(), writable.end()), writable.end());
-    std::erase_if(writable, [](const std::string& path) {
-        const std::string slashed = path + "/";
-        return path == "/" || starts_with(slashed, "/proc/") || starts_with(slashed, "/sys/") ||
-               starts_with(slashed, "/dev/");
-    });
+    std::erase_if(writable, [](const std::string& path) { return !is_shareable(path); });
     return writable;
 }
 
@@ -431,7 +423,8 @@ int launch(int argc, char** argv) {
     command.environment = guest_environment(command.directory);
 
     MachineSettings settings;
-    settings.qemu = find_qemu(options.kernel);
+    const char* path = std::getenv("PATH");
+    settings.qemu = find_qemu(options.kernel, path ? path : "");
     if (const std::string data = options.kernel + "/../qemu/share";
         settings.qemu.rfind(options.kernel, 0) == 0)
         settings.qemu_data = data;
