@@ -171,14 +171,17 @@ Status Kernel::attach(const Options& options) {
         {o.kick->progs.after_syscall_exit, o.sched->progs.on_syscall_exit, "on_syscall_exit"},
     };
     for (const auto& e : enforced)
-        bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function);
+        if (int error =
+                bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function))
+            return bpf_error("find " + std::string(e.function), -error);
     const std::pair<bpf_map*, bpf_map*> shared[] = {
         {o.kick->maps.threads, o.sched->maps.threads}, {o.kick->maps.states, o.sched->maps.states},
         {o.kick->maps.configs, o.sched->maps.configs}, {o.kick->maps.events, o.sched->maps.events},
         {o.kick->maps.objects, o.sched->maps.objects},
     };
     for (const auto& [to, from] : shared)
-        bpf_map__reuse_fd(to, bpf_map__fd(from));
+        if (int error = bpf_map__reuse_fd(to, bpf_map__fd(from)))
+            return bpf_error("share the map " + std::string(bpf_map__name(from)), -error);
     if (int error = kick_bpf::load(o.kick.get()))
         return bpf_error("load the scheduler's second part", -error);
 
@@ -205,7 +208,9 @@ Status Kernel::attach(const Options& options) {
         if (!layout)
             return layout.error();
         const std::uint32_t key = static_cast<std::uint32_t>(i);
-        bpf_map__update_elem(o.sched->maps.objects, &key, sizeof key, &*layout, sizeof *layout, 0);
+        if (int error = bpf_map__update_elem(o.sched->maps.objects, &key, sizeof key, &*layout,
+                                             sizeof *layout, 0))
+            return bpf_error("describe " + object.probe_path, -error);
         std::vector<unsigned long> offsets;
         std::vector<__u64> cookies;
         for (const LibcPoint& point : object.points) {
