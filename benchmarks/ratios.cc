@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What pctctl costs, as ratios of things measured in turns on one machine; see docs/benchmarks.md.
 //
-//   ratios [ROUNDS [SECTION]]    more rounds: narrower, slower (default 12); all sections, or one
-//   of
+//   ratios [ROUNDS [SECTION]]    more rounds: narrower, slower (default 12); all sections, or one:
 //                                points, heavy, runs, jobs, bystander
 //
 // Exit status: 0 also when a goal is missed, 3 when something could not be measured.

@@ -2,13 +2,25 @@
 #include "capture.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+
+#include "files.h"
 
 namespace pctctl {
+namespace {
+
+std::string left_out(off_t bytes) {
+    return "\n[pctctl: " + std::to_string(bytes) + " bytes left out here]\n";
+}
+
+} // namespace
 
 Result<Capture> Capture::create(const char* name) {
     Fd file(::memfd_create(name, MFD_CLOEXEC));
@@ -24,16 +36,39 @@ off_t Capture::size() const {
 }
 
 void Capture::forward(int to) {
-    char buffer[4096];
-    ssize_t n;
-    while ((n = ::pread(file_.get(), buffer, sizeof buffer, forwarded_)) > 0) {
-        forwarded_ += n;
-        for (ssize_t sent = 0; sent < n;) {
-            const ssize_t w = ::write(to, buffer + sent, static_cast<std::size_t>(n - sent));
-            if (w <= 0)
+    copy(to, std::min(size(), forwarded_ + kCaptureEnd), 0);
+}
+
+void Capture::forward_rest(int to) {
+    copy(to, size(), -1);
+}
+
+void Capture::copy(int to, off_t end, int patience) {
+    char buffer[PIPE_BUF]; // poll() promises room for so much
+    while (forwarded_ < end) {
+        if (forwarded_ >= kCaptureEnd && forwarded_ < freed_) {
+            if (write_all(to, left_out(freed_ - forwarded_)) != 0)
                 return;
-            sent += w;
+            forwarded_ = freed_;
+            continue;
         }
+        const off_t stop = forwarded_ < kCaptureEnd ? std::min(end, kCaptureEnd) : end;
+        pollfd room{to, POLLOUT, 0};
+        const int ready = ::poll(&room, 1, patience);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return;
+        const ssize_t n = ::pread(
+            file_.get(), buffer,
+            std::min(sizeof buffer, static_cast<std::size_t>(stop - forwarded_)), forwarded_);
+        if (n <= 0)
+            return;
+        const ssize_t written = ::write(to, buffer, static_cast<std::size_t>(n));
+        if (written > 0)
+            forwarded_ += written;
+        else if (errno != EINTR && (errno != EAGAIN || patience == 0))
+            return; // the next call tries again
     }
 }
 
@@ -63,8 +98,7 @@ std::string Capture::contents() const {
     const off_t missing = end - 2 * kCaptureEnd;
     if (missing <= 0)
         return part(0, end);
-    return part(0, kCaptureEnd) + "\n[pctctl: " + std::to_string(missing) +
-           " bytes left out here]\n" + part(end - kCaptureEnd, end);
+    return part(0, kCaptureEnd) + left_out(missing) + part(end - kCaptureEnd, end);
 }
 
 } // namespace pctctl

@@ -20,8 +20,12 @@ public:
 
     int fd() const { return file_.get(); } // the program's end
 
-    // Copies what has come since the last call to `to`.
+    // Copies to `to` what has come since the last call, as far as `to` takes it without waiting:
+    // the caller has a run to watch. What trim() has freed meanwhile is left out, with a line that
+    // says so.
     void forward(int to);
+    // All the rest, however long that takes. To be called when nothing more comes.
+    void forward_rest(int to);
     // Frees the memory of what will not be kept. To be called now and then while the program runs.
     void trim();
     // All of it, or its beginning and its end with a line between them that says what is missing.
@@ -30,6 +34,7 @@ public:
 private:
     explicit Capture(Fd file) : file_(std::move(file)) {}
     off_t size() const;
+    void copy(int to, off_t end, int patience);
     std::string part(off_t from, off_t to) const;
 
     Fd file_;

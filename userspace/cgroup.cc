@@ -179,9 +179,12 @@ Cgroup::~Cgroup() {
     (void)remove();
 }
 
-Result<bool> Cgroup::limit_processes(unsigned count) {
+Result<std::optional<std::string>> Cgroup::limit_processes(unsigned count) {
+    using Reason = std::optional<std::string>;
     if (!contains(read_text(mount_ + "/cgroup.controllers").value_or(""), "pids"))
-        return false;
+        return Reason("the cgroup v2 hierarchy at '" + mount_ +
+                      "' has no pids controller; boot with 'systemd.unified_cgroup_hierarchy=1', "
+                      "or use --vm");
     // Each group from the mount point down to our parent must pass the controller on.
     std::string group = mount_;
     std::string_view rest = std::string_view(path_).substr(mount_.size());
@@ -190,13 +193,16 @@ Result<bool> Cgroup::limit_processes(unsigned count) {
         if (!contains(read_text(control).value_or(""), "pids")) {
             // The kernel would allow it, and then no process in the groups below.
             if (group != mount_ && !read_text(group + "/cgroup.procs").value_or("").empty())
-                return false;
+                return Reason("cgroup '" + group +
+                              "' contains processes, so it cannot have the pids controller for "
+                              "groups below it; choose another --cgroup");
             if (guardian_)
-                guardian_->restore(control, "-pids");
-            if (write_text(control, "+pids") != 0) {
+                guardian_->take_back_pids(control);
+            if (const int error = write_text(control, "+pids"); error != 0) {
                 if (guardian_)
                     guardian_->forget(control);
-                return false;
+                return Reason("cannot write +pids to '" + control + "': " + errno_text(error) +
+                              "; choose another --cgroup, or use --vm");
             }
             enabled_.push_back(control);
         }
@@ -212,10 +218,12 @@ Result<bool> Cgroup::limit_processes(unsigned count) {
     }
     int error = write_text(limit, std::to_string(count));
     if (error == ENOENT)
-        return false;
+        return Reason("cgroup '" + path_ +
+                      "' has no pids.max; somebody has taken the pids controller from a group "
+                      "above it");
     if (error != 0)
         return failed("limit the processes of", path_, error);
-    return true;
+    return Reason();
 }
 
 std::uint64_t Cgroup::limit_hits() const {
@@ -304,8 +312,7 @@ Status Cgroup::remove() {
             guardian_->forget(path_ + "/pids.max");
     }
     for (auto control = enabled_.rbegin(); control != enabled_.rend(); ++control) {
-        // ENOENT: went with the directory. EBUSY: somebody below uses it by now.
-        write_text(*control, "-pids");
+        take_back_pids(*control);
         if (guardian_)
             guardian_->forget(*control);
     }

@@ -39,9 +39,9 @@ public:
 
     Result<Cgroup> child(std::string_view name) const;
 
-    // At most this many processes and threads; false when the machine cannot limit them (the pids
-    // controller is absent, in the v1 hierarchy or may not be enabled here).
-    Result<bool> limit_processes(unsigned count);
+    // At most this many processes and threads. A text: why the machine cannot limit them, and what
+    // to do about it, in one line.
+    Result<std::optional<std::string>> limit_processes(unsigned count);
 
     // How often that limit has kept a process or thread from being created, ever; 0 without one.
     std::uint64_t limit_hits() const;

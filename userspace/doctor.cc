@@ -15,7 +15,9 @@
 
 #include "cgroup.h"
 #include "files.h"
+#include "kernel_functions.h"
 #include "proc_text.h"
+#include "vm/places.h"
 
 namespace pctctl {
 
@@ -92,12 +94,13 @@ struct Machine {
     }
 };
 
-constexpr const char* USE_VM = "boot a kernel that has it (Linux 6.12 or newer with "
-                               "CONFIG_SCHED_CLASS_EXT=y) or use --vm";
-
 Check check_kernel(const Machine& machine) {
-    if (exists(machine.root + "/sys/kernel/sched_ext"))
+    if (exists(machine.root + "/sys/kernel/sched_ext")) {
+        if (auto name = missing_kernel_function(machine.root + "/sys/kernel/btf/vmlinux"))
+            return fail("sched_ext", "that of kernel " + machine.release + " lacks " + *name,
+                        kNewerKernel);
         return ok("sched_ext", "kernel " + machine.release + " has it");
+    }
     auto option = machine.option("CONFIG_SCHED_CLASS_EXT");
     if (option == "y")
         return fail("sched_ext",
@@ -107,7 +110,7 @@ Check check_kernel(const Machine& machine) {
     return fail("sched_ext",
                 "kernel " + machine.release + " lacks it" +
                     (option ? " (CONFIG_SCHED_CLASS_EXT is not set)" : ""),
-                USE_VM);
+                kNewerKernel);
 }
 
 Check check_btf(const Machine& machine) {
@@ -308,28 +311,19 @@ std::vector<Check> check_vm(const VmPlaces& places) {
         checks.push_back(ok("vm: launcher", parts.string()));
     else
         checks.push_back(fail("vm: launcher", "not in " + parts.string(), remedy));
-    if (exists(kernel / "vmlinux") || exists(kernel / "vmlinuz"))
+    if (exists(kernel / "vmlinux"))
         checks.push_back(
             ok("vm: kernel", read_line(kernel / "release").value_or("unknown release") + " in " +
                                  kernel.lexically_normal().string()));
     else
         checks.push_back(fail("vm: kernel", "not in " + kernel.string(), remedy));
 
-    std::vector<std::string> directories{(deps / "qemu/bin").string()};
-    for (std::string& part : split(places.path, ':'))
-        directories.push_back(std::move(part));
-    for (const char* usual : {"/usr/bin", "/usr/local/bin", "/usr/libexec"})
-        directories.push_back(usual);
-    std::string qemu;
-    for (const std::string& place : directories)
-        for (const char* name : {"qemu-system-x86_64", "qemu-kvm"})
-            if (qemu.empty() && executable(place + "/" + name))
-                qemu = place + "/" + name;
+    const std::string qemu = vm::find_qemu(kernel.string(), places.path);
     if (qemu.empty())
         checks.push_back(fail("vm: QEMU", "no qemu-system-x86_64",
                               "install qemu-system-x86 (Fedora: qemu-system-x86-core)"));
     else
-        checks.push_back(ok("vm: QEMU", qemu));
+        checks.push_back(ok("vm: QEMU", fs::path(qemu).lexically_normal().string()));
     return checks;
 }
 

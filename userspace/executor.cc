@@ -44,13 +44,13 @@ constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
 // Everything of a run has been killed; the kernel still has to get rid of it.
 constexpr auto BURIAL = 30s;
 
-std::vector<int> allowed_cpus() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
+Result<std::vector<int>> allowed_cpus() {
+    cpu_set_t allowed[8]; // 8192 CPUs, more than any kernel is built for
+    if (sched_getaffinity(0, sizeof allowed, allowed) != 0)
+        return Error::environment("cannot find out on which CPUs to run: " + errno_text(errno));
     std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &allowed))
+    for (int cpu = 0; cpu < static_cast<int>(8 * sizeof allowed); ++cpu)
+        if (CPU_ISSET_S(static_cast<unsigned>(cpu), sizeof allowed, allowed))
             cpus.push_back(cpu);
     return cpus;
 }
@@ -84,6 +84,7 @@ public:
     static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
     void cancel() override { cancelled_ = true; }
+    std::vector<std::string> warnings() const override { return warnings_; }
 
 private:
     // A run under way, as seen from here.
@@ -97,14 +98,21 @@ private:
         Capture& out;
         Capture& err;
     };
+    // The first one has what had to be changed above for all of them, so it goes last.
+    struct Groups : std::vector<Cgroup> {
+        ~Groups() {
+            while (!empty())
+                pop_back();
+        }
+    };
     // What ended a run, and why.
     struct Ending {
         Outcome outcome = Outcome::pass;
         std::string detail;
     };
 
-    explicit KernelExecutor(const ExecutorOptions& options)
-        : options_(options), cpus_(allowed_cpus()) {}
+    KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus)
+        : options_(options), cpus_(std::move(cpus)) {}
     Status prepare_groups();
     pct_run_config configure(unsigned slot, const RunPlan& plan) const;
     Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
@@ -117,11 +125,12 @@ private:
 
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
-    std::vector<int> cpus_;
+    std::vector<int> cpus_;               // never empty
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
-    std::vector<Cgroup> slots_;             // with jobs > 1
+    Groups slots_; // with jobs > 1
+    std::vector<std::string> warnings_;
     std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
     std::optional<PrivateFile> libc_;
     std::optional<PrivateFile> program_; // of a static program
@@ -131,7 +140,10 @@ private:
 };
 
 Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options) {
-    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options));
+    Result<std::vector<int>> cpus = allowed_cpus();
+    if (!cpus)
+        return cpus.error();
+    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options, std::move(*cpus)));
 
     Result<ProgramInfo> program = inspect_program(options.command.front());
     if (!program)
@@ -223,10 +235,12 @@ Status KernelExecutor::prepare_groups() {
     }
     for (unsigned i = 0; i < options_.jobs; ++i) {
         // Process 1 of a run is none of the program's.
-        Result<bool> limited =
+        Result<std::optional<std::string>> unlimited =
             group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
-        if (!limited)
-            return limited.error();
+        if (!unlimited)
+            return unlimited.error();
+        if (*unlimited && warnings_.empty()) // the others' reason is the same
+            warnings_.push_back("the number of processes is not limited: " + **unlimited);
         limit_hits_.push_back(group(i).limit_hits());
     }
     return Done{};
@@ -270,6 +284,8 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
     hear(run); // of all threads there were at that time: a child may wait for the disk
+    if (kernel_->snapshot(run.slot).lost_events != 0)
+        return std::nullopt; // there may be threads that we have not heard of
     LiveInspector inspector;
     const std::vector<LiveThread> threads = run.roster.alive();
     const Verdict verdict = judge(threads, before.timers != 0, inspector);
@@ -297,7 +313,8 @@ bool KernelExecutor::at_rest(unsigned slot) const {
 }
 
 KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
-    if (std::string killed = run.roster.fatal_signal(); !killed.empty())
+    const pct_run_state state = kernel_->snapshot(run.slot);
+    if (std::string killed = run.roster.fatal_signal(state.first_signal); !killed.empty())
         return {Outcome::signal, std::move(killed)};
     if (WIFSIGNALED(wait_status))
         return {Outcome::signal,
@@ -322,7 +339,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
 
     for (;;) {
         state.quiescent_armed = 1;
-        const bool unjudged = state.runnable == 0 && state.progress != judged;
+        const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
             HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
         if (rest)
@@ -422,6 +439,11 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     const std::optional<int> status = process->wait_status();
     const Status buried = bury(slot, *process);
     hear(run);
+    const auto end = Clock::now();
+    if (run.live) {
+        run.out.forward_rest(STDOUT_FILENO);
+        run.err.forward_rest(STDERR_FILENO);
+    }
     kernel_->end_run(slot);
     if (ending && !buried)
         return buried.error();
@@ -464,7 +486,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();
     result.interventions = interventions(state);
-    result.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();
     if (watch_of_witness) {

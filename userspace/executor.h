@@ -18,6 +18,9 @@
 
 namespace pctctl {
 
+// No 64-bit kernel has more processes and threads (PID_MAX_LIMIT).
+constexpr std::uint64_t kMostPids = 4'194'304;
+
 struct ExecutorOptions {
     // The program and its arguments, verbatim; found through PATH as execvp does; never empty.
     std::vector<std::string> command;
@@ -45,7 +48,7 @@ struct ExecutorOptions {
     std::optional<std::string> user;
     // Load the witness, so that RunPlan::verify can be asked for.
     bool verify = false;
-    // pids.max of a run's cgroup: bounds a program that forks without end; >= 1.
+    // pids.max of a run's cgroup: bounds a program that forks without end; 1 .. kMostPids.
     std::uint64_t pids_limit = 4096;
 };
 

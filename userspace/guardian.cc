@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "files.h"
@@ -23,8 +24,8 @@ namespace pctctl {
 namespace {
 
 // Kinds of records in the pipe.
-constexpr char KILL = 'k', REMOVE = 'r', KILL_REMOVE = 'b', RESTORE = 'w', FORGET = 'f',
-               DISMISS = 'd';
+constexpr char KILL = 'k', REMOVE = 'r', KILL_REMOVE = 'b', RESTORE = 'w', TAKE_BACK = 'p',
+               FORGET = 'f', DISMISS = 'd';
 
 struct Header {
     char kind;
@@ -93,6 +94,10 @@ void carry_out(const std::vector<Duty>& duties) {
             break;
         }
     }
+    // Our own groups are gone by now.
+    for (auto duty = duties.rbegin(); duty != duties.rend(); ++duty)
+        if (duty->kind == TAKE_BACK)
+            take_back_pids(duty->path);
 }
 
 // What `ps` and `pkill -f` see is the memory of the argument vector, inherited from the controller:
@@ -176,6 +181,22 @@ bool more_to_read(int pipe, int controller) {
 
 } // namespace
 
+void take_back_pids(const std::string& control) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::directory_iterator entry(fs::path(control).parent_path(), error), end;
+         !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        if (!entry->is_directory(ignored))
+            continue;
+        const std::string limit = read_text(entry->path() / "pids.max").value_or("max");
+        if (trimmed(limit) != "max")
+            return; // of another campaign, say
+    }
+    // ENOENT: went with the directory. EBUSY: somebody below passes it on.
+    write_text(control, "-pids");
+}
+
 Result<Guardian> Guardian::start() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -241,6 +262,9 @@ void Guardian::kill_and_remove(const std::string& directory) {
 }
 void Guardian::forget(const std::string& directory) {
     send(FORGET, directory);
+}
+void Guardian::take_back_pids(const std::string& file) {
+    send(TAKE_BACK, file);
 }
 void Guardian::restore(const std::string& file, std::string_view text) {
     send(RESTORE, file, text);

@@ -19,6 +19,10 @@
 
 namespace pctctl {
 
+// Writes -pids to a cgroup.subtree_control, unless a group below has a limit by now that would be
+// gone without a word.
+void take_back_pids(const std::string& control);
+
 class Guardian {
 public:
     static Result<Guardian> start();
@@ -33,6 +37,8 @@ public:
     void forget(const std::string& directory);
     // On the controller's death write text to file. forget(file) withdraws it.
     void restore(const std::string& file, std::string_view text);
+    // The same with the pids controller for the groups below: take_back_pids(file).
+    void take_back_pids(const std::string& file);
 
     pid_t pid() const { return pid_; }
 

@@ -78,8 +78,8 @@ Result<std::optional<Identity>> guest_identity() {
         text += std::string(":") + gid;
     auto identity = number(uid) ? find_identity(text) : Result<Identity>(Error::usage(""));
     if (!identity)
-        return Error::usage("PCTCTL_GUEST_UID='" + std::string(uid) + "' PCTCTL_GUEST_GID='" +
-                            (gid ? gid : "") + "': must be numbers");
+        return Error::environment("PCTCTL_GUEST_UID='" + std::string(uid) + "' PCTCTL_GUEST_GID='" +
+                                  (gid ? gid : "") + "': must be numbers");
     return std::optional<Identity>(*identity);
 }
 

@@ -22,9 +22,6 @@ sigset_t held_signals() {
 }
 
 void say(std::string_view text) {
-    // Over a status line that may stand there.
-    if (::isatty(STDERR_FILENO) && ::write(STDERR_FILENO, "\r\x1b[K", 4) < 0)
-        return;
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0)
         return; // nobody listens
 }
@@ -38,7 +35,8 @@ void hold_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-Interrupt::Interrupt() : listener_([this] { listen(); }) {}
+Interrupt::Interrupt(bool over_status_line)
+    : over_status_line_(over_status_line), listener_([this] { listen(); }) {}
 
 Interrupt::~Interrupt() {
     closing_.request_stop();
@@ -53,6 +51,8 @@ void Interrupt::listen() {
     if (closing_.stop_requested())
         return;
     stop_.request_stop();
+    if (over_status_line_)
+        say("\r\x1b[K");
     say("pctctl: stopping; once more to quit at once\n");
     const auto first = std::chrono::steady_clock::now();
     do {

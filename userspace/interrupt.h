@@ -15,7 +15,8 @@ void hold_signals();
 // Life cycle: construct when other threads may exist (it is one itself), after hold_signals().
 class Interrupt {
 public:
-    Interrupt();
+    // over_status_line: clear the terminal's line before anything is said.
+    explicit Interrupt(bool over_status_line = false);
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
     ~Interrupt();
@@ -25,6 +26,7 @@ public:
 private:
     void listen();
 
+    const bool over_status_line_;
     std::stop_source stop_;
     std::stop_source closing_;
     std::thread listener_;

@@ -2,7 +2,6 @@
 #include "kernel.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -69,21 +68,6 @@ Error bpf_error(const std::string& what, int error) {
     if (!last_complaint().empty())
         text += " (" + last_complaint() + ")";
     return Error::environment(text + "; see 'pctctl doctor', or use --vm");
-}
-
-// The one place that looks at what the kernel's sched_ext offers beyond its first version. Returns
-// a function of it that the scheduler cannot do without and that is missing.
-std::optional<std::string> missing_function() {
-    btf* kernel = btf__load_vmlinux_btf();
-    if (!kernel)
-        return std::nullopt; // loading will tell
-    std::optional<std::string> missing;
-    for (const char* name : {"scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move", "scx_bpf_dsq_peek",
-                             "bpf_preempt_disable", "bpf_local_irq_save"})
-        if (btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC) < 0)
-            missing = name;
-    btf__free(kernel);
-    return missing;
 }
 
 template <typename T> struct Destroy {
@@ -157,9 +141,6 @@ Result<std::unique_ptr<Kernel>> Kernel::load(const Options& options) {
 }
 
 Status Kernel::attach(const Options& options) {
-    if (const std::optional<std::string> name = missing_function())
-        return Error::environment("this kernel's sched_ext lacks " + *name +
-                                  "; a newer kernel is needed (7.3 is known to do), or use --vm");
     Objects& o = *objects_;
     o.sched.reset(sched_bpf::open());
     o.kick.reset(kick_bpf::open());
@@ -192,14 +173,17 @@ Status Kernel::attach(const Options& options) {
         {o.kick->progs.after_syscall_exit, o.sched->progs.on_syscall_exit, "on_syscall_exit"},
     };
     for (const auto& e : enforced)
-        bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function);
+        if (int error =
+                bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function))
+            return bpf_error("find " + std::string(e.function), -error);
     const std::pair<bpf_map*, bpf_map*> shared[] = {
         {o.kick->maps.threads, o.sched->maps.threads}, {o.kick->maps.states, o.sched->maps.states},
         {o.kick->maps.configs, o.sched->maps.configs}, {o.kick->maps.events, o.sched->maps.events},
         {o.kick->maps.objects, o.sched->maps.objects},
     };
     for (const auto& [to, from] : shared)
-        bpf_map__reuse_fd(to, bpf_map__fd(from));
+        if (int error = bpf_map__reuse_fd(to, bpf_map__fd(from)))
+            return bpf_error("share the map " + std::string(bpf_map__name(from)), -error);
     if (int error = kick_bpf::load(o.kick.get()))
         return bpf_error("load the scheduler's second part", -error);
 
@@ -226,7 +210,9 @@ Status Kernel::attach(const Options& options) {
         if (!layout)
             return layout.error();
         const std::uint32_t key = static_cast<std::uint32_t>(i);
-        bpf_map__update_elem(o.sched->maps.objects, &key, sizeof key, &*layout, sizeof *layout, 0);
+        if (int error = bpf_map__update_elem(o.sched->maps.objects, &key, sizeof key, &*layout,
+                                             sizeof *layout, 0))
+            return bpf_error("describe " + object.probe_path, -error);
         std::vector<unsigned long> offsets;
         std::vector<__u64> cookies;
         for (const LibcPoint& point : object.points) {

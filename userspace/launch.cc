@@ -47,6 +47,8 @@ std::string describe(Step step) {
     switch (step) {
     case Step::none:
         break;
+    case Step::input:
+        return "open /dev/null for the program's input";
     case Step::mount_namespace:
         return "make a mount namespace";
     case Step::private_file:
@@ -188,7 +190,8 @@ std::vector<std::string> environment(const std::optional<Identity>& identity) {
         return entry.substr(0, entry.find('=')) == name;
     };
     for (char** entry = environ; entry && *entry; entry++) {
-        if (is(*entry, "PCTCTL_GUEST_UID") || is(*entry, "PCTCTL_GUEST_GID"))
+        // For us alone; with some of them addresses would depend on the caller's terminal.
+        if (std::string_view(*entry).starts_with("PCTCTL_GUEST_"))
             continue;
         if (identity && (is(*entry, "HOME") || is(*entry, "USER") || is(*entry, "LOGNAME")))
             continue;

@@ -17,6 +17,7 @@
 #include "executor.h"
 #include "interrupt.h"
 #include "options.h"
+#include "progress.h"
 #include "session.h"
 #include "vm_exec.h"
 
@@ -60,7 +61,10 @@ int run_session(const Options& options) {
 
     hold_signals();
     std::optional<Interrupt> interrupt;
-    around.listen_for_interrupts = [&interrupt] { return interrupt.emplace().token(); };
+    const bool terminal = terminal_columns(stderr, options.inside_vm).has_value();
+    around.listen_for_interrupts = [&interrupt, terminal] {
+        return interrupt.emplace(terminal).token();
+    };
     const ExitStatus status =
         options.mode == Mode::replay ? run_replay(options, around) : run_campaign(options, around);
     return static_cast<int>(status);

@@ -20,7 +20,6 @@ namespace pctctl {
 namespace {
 
 constexpr std::uint64_t kMostRuns = 1'000'000'000;
-constexpr std::uint64_t kMostPids = 4'194'304; // PID_MAX_LIMIT of 64-bit kernels
 
 constexpr const char* kLookFor = "What to look for";
 constexpr const char* kLength = "How long to look";

@@ -101,11 +101,21 @@ void Progress::finished(const RunResult& run, Clock::time_point now) {
     }
 }
 
-std::optional<unsigned> terminal_columns(std::FILE* stream) {
+std::optional<unsigned> terminal_columns(std::FILE* stream, bool inside_vm) {
     const int fd = ::fileno(stream);
     const char* type = std::getenv("TERM");
-    if (fd < 0 || !::isatty(fd) || (type && std::string_view(type) == "dumb"))
+    if (fd < 0 || (type && std::string_view(type) == "dumb"))
         return std::nullopt;
+    if (!::isatty(fd)) {
+        const char* columns = !inside_vm            ? nullptr
+                              : fd == STDERR_FILENO ? std::getenv("PCTCTL_GUEST_STDERR_COLUMNS")
+                              : fd == STDOUT_FILENO ? std::getenv("PCTCTL_GUEST_STDOUT_COLUMNS")
+                                                    : nullptr;
+        const auto value = columns ? parse_number(columns) : std::nullopt;
+        if (!value || *value > 0xffff)
+            return std::nullopt;
+        return *value ? static_cast<unsigned>(*value) : 80;
+    }
     winsize size{};
     if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return 80;

@@ -59,7 +59,8 @@ private:
     bool drawn_ = false;
 };
 
-// Width of the terminal behind this stream; nothing when there is none.
-std::optional<unsigned> terminal_columns(std::FILE* stream);
+// Width of the terminal behind this stream; nothing when there is none. With --vm a pipe leads to
+// it, and vm/run has left word of that in the environment; inside_vm: whether to believe it.
+std::optional<unsigned> terminal_columns(std::FILE* stream, bool inside_vm = false);
 
 } // namespace pctctl

@@ -58,7 +58,7 @@ std::string summary_text(const Report& report, bool brief = false);
 // For stderr, whatever the verbosity; empty when something was controlled.
 std::string uncontrolled_warning(const Report& report);
 
-// One JSON object, "schema": 1, as documented in docs/campaigns.md, with a newline at the end.
+// One JSON object, "schema": 1, as documented in docs/results.md, with a newline at the end.
 std::string summary_json(const Report& report);
 
 // Writes text to `file`, by way of a temporary file where `file` is or becomes a regular one, so

@@ -45,9 +45,11 @@ std::vector<LiveThread> Roster::alive() const {
     return threads;
 }
 
-std::string Roster::fatal_signal() const {
+std::string Roster::fatal_signal(unsigned first_signal) const {
     if (signal_.code == 0)
-        return {};
+        return first_signal
+                   ? "a process was killed by " + signal_name(static_cast<int>(first_signal))
+                   : "";
     const std::string comm(signal_.comm, strnlen(signal_.comm, sizeof signal_.comm));
     return "process '" + comm + "' was killed by " + signal_name(signal_.code) +
            ", taken by thread " + path(signal_.thread);

@@ -26,7 +26,8 @@ public:
     // Not ended yet.
     std::vector<LiveThread> alive() const;
     // Process, signal and thread of the first fatal signal, in one line; empty: there was none.
-    std::string fatal_signal() const;
+    // first_signal: the scheduler's own note of it, which cannot be lost as events can.
+    std::string fatal_signal(unsigned first_signal) const;
 
 private:
     struct Member {

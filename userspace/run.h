@@ -80,6 +80,8 @@ public:
     // Ends the runs under way soon, and all later ones: their execute() returns an Error. Does not
     // wait for that. For interrupts; may be called from any thread at any time.
     virtual void cancel() {}
+    // What the user should know before the first run, one line each.
+    virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 } // namespace pctctl

@@ -135,11 +135,13 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
     auto executor = around.make_executor(report.options);
     if (!executor)
         return give_up(around, executor.error());
+    for (const std::string& warning : (*executor)->warnings())
+        complain(around, "warning: " + warning);
 
     std::uint64_t not_kept = 0;
     {
-        Progress progress(around.err, terminal_columns(around.err), verbosity(options),
-                          options.runs);
+        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
+                          verbosity(options), options.runs);
         Keeper keeper(RunStore(options.out, report.options, cwd.string()), progress);
         CampaignPlan plan;
         plan.policies = *portfolio(report.options.policy);
@@ -211,9 +213,11 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     auto executor = around.make_executor(report.options);
     if (!executor)
         return give_up(around, executor.error());
+    for (const std::string& warning : (*executor)->warnings())
+        complain(around, "warning: " + warning);
     {
         // Of a single run the text below says it all.
-        Progress progress(around.err, terminal_columns(around.err),
+        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
                           options.times == 1 && !options.verbose ? Verbosity::quiet
                                                                  : verbosity(options),
                           options.times);

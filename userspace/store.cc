@@ -106,7 +106,7 @@ RunRecord record_from(const json& j) {
     options.points = *points;
     options.spin_limit = duration(j.at("spin_limit_ns"), 0);
     options.timeout = duration(j.at("timeout_ns"), 1);
-    options.pids_limit = number(j.at("pids_limit"), 1, ~0ULL);
+    options.pids_limit = number(j.at("pids_limit"), 1, kMostPids);
     options.cgroup = optional_bytes_from(j.at("cgroup"));
     if (options.cgroup)
         if (const Status ok = check_cgroup_name(*options.cgroup); !ok)

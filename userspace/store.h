@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Failing runs on disk: OUT/run-N/ with run.json, stdout and stderr.
 //
-// run.json (one object, "schema": 1, "kind": "pctctl run") holds all that a replay needs: command,
-// cwd, policy, parameters (those the policy has, null for a computed default), depth, points,
-// spin_limit_ns, timeout_ns, pids_limit, cgroup and user (null: none), seed; and what came of it:
-// run, outcome, exit_code, signal, detail, threads, steps, switches, interventions, order_hash (16
-// hex digits), violations (null: not verified), duration_ms; and versions: pctctl, kernel. A word
-// that is not UTF-8 is written as {"hex": "..."} instead of a string.
+// run.json (one object, "schema": 3, "kind": "pctctl run") holds all that a replay needs: command,
+// cwd, policy, parameters (those the policy has, null for a computed default), depth, strides
+// (null: of another policy), points, spin_limit_ns, timeout_ns, pids_limit, cgroup and user (null:
+// none), seed; and what came of it: run, outcome, exit_code, signal, detail, threads, steps,
+// switches, interventions, order_hash (16 hex digits), violations (null: not verified),
+// duration_ms; and versions: pctctl, kernel. A word that is not UTF-8 is written as {"hex": "..."}
+// instead of a string.
 #pragma once
 
 #include <cstdint>

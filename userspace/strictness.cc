@@ -4,19 +4,16 @@
 //
 // T1. Times are of one clock on all CPUs. The kernel runs on clocks for which that holds.
 // T2. A record's time is read at a point that its type fixes (pctctl/witness.h). A wake-up's is
-// read
-//     after the scheduler has got the thread, with the lock held under which the scheduler can
+//     read after the scheduler has got the thread, with the lock held under which the scheduler can
 //     first run it; so it lies between the two. The thread's going to sleep before and its coming
 //     to a CPU afterwards are ordered with it by the same locks.
 // T3. The log tells for each step and demotion the time before the scheduler compares the thread
-// with
-//     the waiting ones. That comparison follows at once: in the probe, before the operation.
+//     with the waiting ones. That comparison follows at once: in the probe, before the operation.
 //     Demotions for yielding, polling, looping and at the end of a process belong to a step that
 //     has been logged, or to none; a demotion for spinning comes with a timer interrupt, possibly
 //     just before a step is logged.
 // T4. The scheduler decides who is next after the one before has begun to leave its CPU for good.
-// At
-//     that time interrupts are off on this CPU, so whatever the witness has recorded on this CPU
+//     At that time interrupts are off on this CPU, so whatever the witness has recorded on this CPU
 //     lies before the decision.
 // T5. The next thread is not let onto a CPU before the one before has left its own, or has begun to
 //     exit.

@@ -11,6 +11,7 @@
 
 #include "store.h"
 #include "text.h"
+#include "vm/places.h"
 
 namespace pctctl {
 namespace {
@@ -73,19 +74,23 @@ Result<std::string> find_vm_run(const fs::path& executable, const fs::path& libe
 Result<std::vector<std::string>> writable_directories(const Options& options, const fs::path& cwd,
                                                       const fs::path& program_cwd) {
     std::vector<std::string> directories;
-    const fs::path shared = resolved(cwd, "/").value_or(cwd);
+    std::optional<fs::path> shared = resolved(cwd, "/").value_or(cwd);
+    if (!vm::is_shareable(shared->string()))
+        shared.reset();
     // Adds it unless it is shared already.
     const auto add = [&](const fs::path& path, const char* what) -> std::optional<Error> {
         const auto directory = resolved(path, cwd);
         if (!directory)
             return Error::environment(
                 fmt::format("{} cannot be resolved: {}", what, printable(path.string())));
-        if (*directory == directory->root_path())
-            return Error::environment(fmt::format(
-                "--vm would have to share all of / for writing because of {}; name another place",
-                what));
-        if (is_within(*directory, shared) || std::find(directories.begin(), directories.end(),
-                                                       directory->string()) != directories.end())
+        if (!vm::is_shareable(directory->string()))
+            return Error::environment(
+                fmt::format("--vm cannot share {} with the virtual machine, as {} would need; name "
+                            "another place",
+                            printable(directory->string()), what));
+        if ((shared && is_within(*directory, *shared)) ||
+            std::find(directories.begin(), directories.end(), directory->string()) !=
+                directories.end())
             return std::nullopt;
         std::error_code error;
         fs::create_directories(*directory, error);
@@ -100,7 +105,9 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
     if (options.mode == Mode::campaign)
         if (auto error = add(options.out, "--out"))
             return *error;
-    if (options.mode == Mode::replay && !program_cwd.empty())
+    // Where nothing can be shared, nothing was when the run was kept.
+    if (options.mode == Mode::replay && !program_cwd.empty() &&
+        vm::is_shareable(resolved(program_cwd, cwd).value_or(program_cwd).string()))
         if (auto error = add(program_cwd, "the kept run's directory"))
             return *error;
     if (options.json && !options.json_on_stdout()) {

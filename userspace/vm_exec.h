@@ -18,10 +18,9 @@ namespace pctctl {
 Result<std::string> find_vm_run(const std::filesystem::path& executable,
                                 const std::filesystem::path& libexec, const char* from_environment);
 
-// Directories besides `cwd` (which the machine shares anyway) that must be writable inside: those
-// of
-// --out (made here when absent, or its runs would be lost with the machine), of the JSON file, and
-// `program_cwd`, where a replay starts the program. Absolute.
+// Directories besides `cwd` (which the machine shares anyway, if it can) that must be writable
+// inside: those of --out (made here when absent, or its runs would be lost with the machine), of
+// the JSON file, and `program_cwd`, where a replay starts the program. Absolute.
 Result<std::vector<std::string>> writable_directories(const Options& options,
                                                       const std::filesystem::path& cwd,
                                                       const std::filesystem::path& program_cwd);

@@ -355,6 +355,12 @@ int make_mount_namespace() {
 
 // Returns 0 or errno; step says where.
 int set_up(const Setup& setup, Step& step) {
+    step = Step::input;
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; fd++)
+        if (null < 0 || ::dup2(null, fd) < 0)
+            return errno;
+
     step = Step::mount_namespace;
     if (const int error = make_mount_namespace())
         return error;
@@ -414,9 +420,6 @@ void mother(const Setup& setup, const std::vector<int>& sockets) {
     // The run may look at process 1, whose memory this is; not with an ordinary user's rights.
     ::prctl(PR_SET_DUMPABLE, 0);
     ::setsid();
-    int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3; fd++)
-        ::dup2(null, fd);
     Step step = Step::none;
     if (int error = set_up(setup, step)) {
         for (int socket : sockets)

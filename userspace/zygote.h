@@ -38,6 +38,7 @@ enum class Kind : std::uint32_t {
 // What can fail on the way to a running program.
 enum class Step : std::int32_t {
     none,
+    input,
     mount_namespace,
     private_file,
     read_only_cgroups,

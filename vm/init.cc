@@ -227,7 +227,8 @@ void mount_system(Control& control) {
         if (::mount(m.type, at.c_str(), m.type, m.flags, m.data))
             control.fail(mount_error(m.type, m.at));
     }
-    ::mkdir((kRoot + "/run/lock").c_str(), 01777);
+    ::mkdir((kRoot + "/run/lock").c_str(), 0755);
+    ::chmod((kRoot + "/run/lock").c_str(), 01777); // whatever the umask
     for (const auto& [target, link] :
          {std::pair{"/proc/self/fd", "/dev/fd"}, std::pair{"/proc/self/fd/0", "/dev/stdin"},
           std::pair{"/proc/self/fd/1", "/dev/stdout"}, std::pair{"/proc/self/fd/2", "/dev/stderr"}})

@@ -19,6 +19,7 @@
 #include "launch_machine.h"
 #include "launch_options.h"
 #include "launch_status.h"
+#include "places.h"
 #include "protocol.h"
 
 namespace vm {
@@ -83,7 +84,7 @@ public:
         machine_.kill();
         return status;
     }
-    const std::string& failure() const { return failure_; }
+    bool ready() const { return ready_; } // the guest is, or was, up
 
 private:
     std::optional<int> step() {
@@ -340,7 +341,6 @@ private:
     }
 
     std::optional<int> fail(const std::string& why) {
-        failure_ = why;
         if (!ready_ && !last_try_) {
             gave_up_ = true;
             return std::nullopt;
@@ -354,7 +354,7 @@ private:
     Machine machine_;
     int signals_;
     Relay in_, out_, err_;
-    std::string control_in_, control_out_, console_, failure_;
+    std::string control_in_, control_out_, console_;
     Clock::time_point start_, next_ping_, boot_deadline_, requested_;
     std::optional<Clock::time_point> deadline_, kill_at_, pinged_;
     std::optional<Exit> exit_;
@@ -363,20 +363,13 @@ private:
          stdin_ended_ = false, lost_output_ = false;
 };
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 std::vector<std::string> guest_environment(const std::string& directory) {
     std::vector<std::string> variables;
     bool path = false;
     for (char** variable = ::environ; *variable; ++variable) {
         const std::string_view v = *variable;
         const std::string_view name = v.substr(0, v.find('='));
-        if (name == "PATH" || name == "TERM" || name == "LANG" || starts_with(name, "LC_") ||
-            name == "HOME" || name == "USER" || name == "LOGNAME" || name == "TZ" ||
-            name == "LD_LIBRARY_PATH" ||
-            (starts_with(name, "PCTCTL_") && !starts_with(name, "PCTCTL_GUEST")))
+        if (name != "PWD" && name != "OLDPWD" && !name.starts_with("PCTCTL_GUEST"))
             variables.emplace_back(v);
         path = path || name == "PATH";
     }
@@ -398,18 +391,13 @@ std::vector<std::string> guest_environment(const std::string& directory) {
     return variables;
 }
 
-// Directories to share, outer ones first, none twice. "/" is never shared as a whole, nor what the
-// guest has of its own.
+// Directories to share, outer ones first, none twice.
 std::vector<std::string> shared_directories(const std::string& current,
                                             std::vector<std::string> writable) {
     writable.push_back(current);
     std::sort(writable.begin(), writable.end());
     writable.erase(std::unique(writable.begin(), writable.end()), writable.end());
-    std::erase_if(writable, [](const std::string& path) {
-        const std::string slashed = path + "/";
-        return path == "/" || starts_with(slashed, "/proc/") || starts_with(slashed, "/sys/") ||
-               starts_with(slashed, "/dev/");
-    });
+    std::erase_if(writable, [](const std::string& path) { return !is_shareable(path); });
     return writable;
 }
 
@@ -435,7 +423,8 @@ int launch(int argc, char** argv) {
     command.environment = guest_environment(command.directory);
 
     MachineSettings settings;
-    settings.qemu = find_qemu(options.kernel);
+    const char* path = std::getenv("PATH");
+    settings.qemu = find_qemu(options.kernel, path ? path : "");
     if (const std::string data = options.kernel + "/../qemu/share";
         settings.qemu.rfind(options.kernel, 0) == 0)
         settings.qemu_data = data;
@@ -479,7 +468,8 @@ int launch(int argc, char** argv) {
         Session session(options, command, signals.get());
         const auto status = session.run(settings, Accelerator::kKvm, deadline, choice.forced());
         if (status || choice.forced()) {
-            choice.remember(Accelerator::kKvm);
+            if (session.ready()) // and was not ended before that could be seen
+                choice.remember(Accelerator::kKvm);
             return status.value_or(kVmFailed);
         }
         choice.remember(Accelerator::kTcg);

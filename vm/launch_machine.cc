@@ -98,24 +98,6 @@ bool read_file(const std::string& path, std::string& content) {
 
 } // namespace
 
-std::string find_qemu(const std::string& kernel_directory) {
-    std::string own = kernel_directory + "/../qemu/bin/qemu-system-x86_64";
-    if (::access(own.c_str(), X_OK) == 0)
-        return own;
-    const char* path = std::getenv("PATH");
-    std::string directories = path ? path : "";
-    directories += ":/usr/bin:/usr/local/bin:/usr/libexec";
-    for (const char* name : {"qemu-system-x86_64", "qemu-kvm"})
-        for (std::size_t start = 0; start < directories.size();) {
-            const std::size_t end = std::min(directories.find(':', start), directories.size());
-            const std::string file = directories.substr(start, end - start) + "/" + name;
-            if (::access(file.c_str(), X_OK) == 0)
-                return file;
-            start = end + 1;
-        }
-    return {};
-}
-
 Fd build_initramfs(const std::string& init, const std::string& kernel_directory,
                    std::string& error) {
     std::string archive;

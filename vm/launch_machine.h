@@ -50,10 +50,6 @@ private:
     pid_t pid_ = -1;
 };
 
-// The program that emulates this machine's architecture, or empty. One that setup/deps has put
-// beside the kernel comes first.
-std::string find_qemu(const std::string& kernel_directory);
-
 // An initramfs with this init and the modules of the kernel directory, as a memory file.
 Fd build_initramfs(const std::string& init, const std::string& kernel_directory,
                    std::string& error);

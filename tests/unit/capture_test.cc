@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
+#include <vector>
+
 namespace pctctl {
 namespace {
 
@@ -36,6 +39,59 @@ TEST(Capture, ForwardsWhatIsNew) {
     capture->forward(to.get());
     EXPECT_EQ(11, ::read(from.get(), text, sizeof text));
     EXPECT_STREQ("firstsecond", text);
+}
+
+// Else a slow reader would keep the run from being watched.
+TEST(Capture, ForwardsWithoutWaiting) {
+    auto capture = Capture::create("test");
+    ASSERT_TRUE(capture);
+    int ends[2];
+    ASSERT_EQ(0, ::pipe(ends));
+    const Fd from(ends[0]);
+    Fd to(ends[1]);
+    std::string text;
+    for (int i = 0; i < 100000; ++i)
+        text += std::to_string(i) + "\n";
+    write_text(*capture, text);
+    capture->forward(to.get());
+    capture->forward(to.get());
+    std::string read;
+    std::thread reader([&] {
+        char buffer[10000];
+        ssize_t n;
+        while ((n = ::read(from.get(), buffer, sizeof buffer)) > 0)
+            read.append(buffer, static_cast<std::size_t>(n));
+    });
+    capture->forward_rest(to.get());
+    to.reset();
+    reader.join();
+    EXPECT_TRUE(read == text);
+}
+
+TEST(Capture, ForwardingTellsWhatWasFreedMeanwhile) {
+    auto capture = Capture::create("test");
+    ASSERT_TRUE(capture);
+    int ends[2];
+    ASSERT_EQ(0, ::pipe(ends));
+    const Fd from(ends[0]);
+    Fd to(ends[1]);
+    const std::string block(std::size_t{1} << 20, 'x');
+    for (int i = 0; i < 70; ++i) {
+        write_text(*capture, block);
+        capture->forward(to.get());
+        capture->trim();
+    }
+    std::string read;
+    std::thread reader([&] {
+        std::vector<char> buffer(1 << 20);
+        ssize_t n;
+        while ((n = ::read(from.get(), buffer.data(), buffer.size())) > 0)
+            read.append(buffer.data(), static_cast<std::size_t>(n));
+    });
+    capture->forward_rest(to.get());
+    to.reset();
+    reader.join();
+    EXPECT_TRUE(read == capture->contents());
 }
 
 TEST(Capture, KeepsBothEndsOfLongOutput) {

@@ -195,43 +195,6 @@ TEST_F(Groups, DestructorKills) {
     EXPECT_FALSE(is_there(top_));
 }
 
-TEST_F(Groups, LimitOfProcesses) {
-    std::string control = mount_ + "/cgroup.subtree_control";
-    auto before = read_text(control);
-    {
-        auto group = Cgroup::create(name_ + "/a");
-        ASSERT_TRUE(group);
-        auto limited = group->limit_processes(17);
-        ASSERT_TRUE(limited) << limited.error().message;
-        bool available =
-            read_text(mount_ + "/cgroup.controllers")->find("pids") != std::string::npos;
-        EXPECT_EQ(*limited, available);
-        if (available) {
-            EXPECT_EQ(*read_text(group->path() + "/pids.max"), "17\n");
-            EXPECT_EQ(group->limit_hits(), 0U);
-        }
-    }
-    EXPECT_EQ(read_text(control), before);
-}
-
-// The limit of a group that was there before is its owner's.
-TEST_F(Groups, LimitOfAnExistingGroupIsGivenBack) {
-    auto outer = Cgroup::create(name_);
-    ASSERT_TRUE(outer);
-    auto enabled = outer->limit_processes(100);
-    ASSERT_TRUE(enabled) << enabled.error().message;
-    if (!*enabled)
-        GTEST_SKIP() << "the pids controller is not available here";
-    const std::string limit = outer->path() + "/pids.max";
-    {
-        auto again = Cgroup::create(name_);
-        ASSERT_TRUE(again) << again.error().message;
-        ASSERT_TRUE(again->limit_processes(17));
-        EXPECT_EQ(read_text(limit), "17\n");
-    }
-    EXPECT_EQ(read_text(limit), "100\n");
-}
-
 // Carries out body in a child, which dies by SIGKILL when it returns.
 void in_killed_controller(const std::function<void(Guardian&)>& body) {
     pid_t pid = ::fork();
@@ -245,6 +208,87 @@ void in_killed_controller(const std::function<void(Guardian&)>& body) {
     int status = 0;
     ASSERT_EQ(::waitpid(pid, &status, 0), pid);
     ASSERT_EQ(status, SIGKILL);
+}
+
+TEST_F(Groups, LimitOfProcesses) {
+    std::string control = mount_ + "/cgroup.subtree_control";
+    auto before = read_text(control);
+    {
+        auto group = Cgroup::create(name_ + "/a");
+        ASSERT_TRUE(group);
+        auto limited = group->limit_processes(17);
+        ASSERT_TRUE(limited) << limited.error().message;
+        bool available =
+            read_text(mount_ + "/cgroup.controllers")->find("pids") != std::string::npos;
+        EXPECT_EQ(!limited->has_value(), available) << limited->value_or("");
+        if (available) {
+            EXPECT_EQ(*read_text(group->path() + "/pids.max"), "17\n");
+            EXPECT_EQ(group->limit_hits(), 0U);
+        }
+    }
+    EXPECT_EQ(read_text(control), before);
+}
+
+TEST_F(Groups, WhyThereIsNoLimit) {
+    auto outer = Cgroup::create(name_);
+    ASSERT_TRUE(outer);
+    auto group = outer->child("a");
+    ASSERT_TRUE(group);
+    pid_t pid = process_in(top_);
+    auto reason = group->limit_processes(17);
+    ASSERT_TRUE(reason) << reason.error().message;
+    ASSERT_TRUE(reason->has_value());
+    EXPECT_THAT(**reason, testing::AnyOf(HasSubstr("'" + top_ + "' contains processes"),
+                                         HasSubstr("has no pids controller")));
+    ::kill(pid, SIGKILL);
+    reap(pid);
+}
+
+// Two campaigns below one group: the one that ends first leaves the other its limit.
+TEST_F(Groups, TheLimitOfAnotherGroupStays) {
+    for (const bool killed : {false, true}) {
+        auto outer = Cgroup::create(name_);
+        ASSERT_TRUE(outer);
+        std::optional<Cgroup> second;
+        auto both = [&](Guardian* guardian) {
+            auto first = Cgroup::create(name_ + "/a", guardian);
+            auto limited = first->limit_processes(17);
+            auto other = Cgroup::create(name_ + "/b");
+            if (limited && !*limited && other->limit_processes(18))
+                second.emplace(std::move(*other));
+            if (killed)
+                ::kill(::getpid(), SIGKILL);
+        };
+        if (killed)
+            in_killed_controller([&](Guardian& guardian) { both(&guardian); });
+        else
+            both(nullptr);
+        if (killed)
+            EXPECT_TRUE(eventually([&] { return !is_there(top_ + "/a"); }));
+        else if (!second)
+            GTEST_SKIP() << "the pids controller is not available here";
+        EXPECT_EQ(read_text(top_ + "/b/pids.max"), "18\n");
+        second.reset();
+        ::rmdir((top_ + "/b").c_str());
+    }
+}
+
+// The limit of a group that was there before is its owner's.
+TEST_F(Groups, LimitOfAnExistingGroupIsGivenBack) {
+    auto outer = Cgroup::create(name_);
+    ASSERT_TRUE(outer);
+    auto enabled = outer->limit_processes(100);
+    ASSERT_TRUE(enabled) << enabled.error().message;
+    if (*enabled)
+        GTEST_SKIP() << **enabled;
+    const std::string limit = outer->path() + "/pids.max";
+    {
+        auto again = Cgroup::create(name_);
+        ASSERT_TRUE(again) << again.error().message;
+        ASSERT_TRUE(again->limit_processes(17));
+        EXPECT_EQ(read_text(limit), "17\n");
+    }
+    EXPECT_EQ(read_text(limit), "100\n");
 }
 
 TEST_F(Groups, GuardianCleansUp) {

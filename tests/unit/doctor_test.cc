@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "doctor.h"
 
+#include <bpf/btf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
+
+#include <memory>
 
 #include "temporary.h"
 
@@ -79,6 +82,28 @@ TEST_F(Machine, KernelWithoutSchedExt) {
     expect_only(Level::fail, "sched_ext", "CONFIG_SCHED_CLASS_EXT is not set");
     tree_.file("boot/config-7.0.1-test", "CONFIG_SCHED_CLASS_EXT=y\n");
     expect_only(Level::fail, "sched_ext", "was built with it");
+}
+
+// The types of a kernel that has these functions.
+std::string types_with(const std::vector<std::string>& functions) {
+    const std::unique_ptr<btf, decltype(&btf__free)> types(btf__new_empty(), &btf__free);
+    const int prototype = btf__add_func_proto(types.get(), 0);
+    for (const std::string& name : functions)
+        EXPECT_GT(btf__add_func(types.get(), name.c_str(), BTF_FUNC_GLOBAL, prototype), 0);
+    __u32 size = 0;
+    const void* data = btf__raw_data(types.get(), &size);
+    return {static_cast<const char*>(data), size};
+}
+
+// Linux 6.12 has sched_ext, but not all of it that is needed.
+TEST_F(Machine, OldSchedExt) {
+    std::vector<std::string> functions = {"bpf_preempt_disable", "bpf_local_irq_save",
+                                          "scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move"};
+    tree_.file("sys/kernel/btf/vmlinux", types_with(functions));
+    expect_only(Level::fail, "sched_ext", "7.0.1-test lacks scx_bpf_dsq_peek; boot a newer kernel");
+    functions.push_back("scx_bpf_dsq_peek");
+    tree_.file("sys/kernel/btf/vmlinux", types_with(functions));
+    EXPECT_TRUE(preflight(tree_.path()));
 }
 
 TEST_F(Machine, CompressedConfiguration) {
@@ -201,6 +226,8 @@ TEST_F(VirtualMachine, InTheSourceTree) {
     tree_.file("build/vm/launch", "", 0755);
     tree_.file("build/vm/init", "", 0755);
     EXPECT_THAT(failures(places), testing::Not(HasSubstr("launcher")));
+    EXPECT_THAT(failures(places), HasSubstr("vm: kernel"));
+    tree_.file(".deps/kernel/vmlinuz", ""); // nothing else takes that
     EXPECT_THAT(failures(places), HasSubstr("vm: kernel"));
     tree_.file(".deps/kernel/vmlinux", "");
     EXPECT_THAT(failures(places), testing::Not(HasSubstr("vm: kernel")));

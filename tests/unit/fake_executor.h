@@ -57,6 +57,8 @@ public:
     }
 
     void cancel() override { cancelled_ = true; }
+    std::vector<std::string> warnings() const override { return warnings_; }
+    void warn(std::string text) { warnings_.push_back(std::move(text)); }
     bool cancelled() const { return cancelled_; }
 
     // In the order of the runs' numbers.
@@ -75,6 +77,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<RunPlan> plans_;
     std::set<unsigned> busy_;
+    std::vector<std::string> warnings_;
     std::size_t most_at_once_ = 0;
     bool slot_clash_ = false;
     std::atomic<bool> cancelled_ = false;

@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,6 +173,28 @@ TEST_F(Launch, CleanState) {
     EXPECT_THAT(output.out, HasSubstr(" 2 -> /memfd:err"));
     EXPECT_THAT(output.out, Not(HasSubstr("socket")));
     EXPECT_THAT(output.out, Not(HasSubstr(" 3 -> ")));
+}
+
+// The program must not read the controller's standard input instead.
+TEST_F(Launch, WithoutDevNull) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        if (::unshare(CLONE_NEWNS) != 0 ||
+            ::mount(nullptr, "/dev", nullptr, MS_PRIVATE, nullptr) != 0 ||
+            ::mount("none", "/dev", "tmpfs", 0, nullptr) != 0)
+            ::_exit(77);
+        options_.command = {"true"};
+        const auto launcher = Launcher::create(options_);
+        const bool told =
+            !launcher && launcher.error().message.starts_with("cannot open /dev/null");
+        ::_exit(told ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        GTEST_SKIP() << "nothing can be mounted on /dev here";
+    EXPECT_EQ(status, 0);
 }
 
 TEST_F(Launch, Namespaces) {
@@ -504,7 +528,9 @@ TEST(Identities, OfTheGuest) {
     EXPECT_EQ((*identity)->uid, 4000000u);
     EXPECT_EQ((*identity)->gid, 5u);
     ::setenv("PCTCTL_GUEST_UID", "root", 1);
-    EXPECT_FALSE(guest_identity());
+    identity = guest_identity();
+    ASSERT_FALSE(identity);
+    EXPECT_EQ(identity.error().status, ExitStatus::environment);
     ::unsetenv("PCTCTL_GUEST_UID");
     ::unsetenv("PCTCTL_GUEST_GID");
 }

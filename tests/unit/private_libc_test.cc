@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,6 +203,27 @@ TEST(PrivateFile, CanBeExecutedWhenClosedForWriting) {
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
+}
+
+// Else a program that an ordinary user has made set-user-id would run as root.
+TEST(PrivateFile, OwnerAndModeAreTheOriginals) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    test::TemporaryDirectory directory;
+    const std::string path = directory.file("file", "text");
+    for (const mode_t mode : {06755u, 04711u, 02755u, 01600u, 0755u}) {
+        ASSERT_EQ(::chown(path.c_str(), 54321, 54322), 0);
+        ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+        auto file = PrivateFile::copy(path);
+        ASSERT_TRUE(file) << file.error().message;
+        struct stat copy;
+        ASSERT_EQ(::fstat(file->fd(), &copy), 0);
+        EXPECT_EQ(copy.st_uid, 54321u);
+        EXPECT_EQ(copy.st_gid, 54322u);
+        struct statvfs place{};
+        ASSERT_EQ(::statvfs(path.c_str(), &place), 0);
+        EXPECT_EQ(copy.st_mode & 07777, place.f_flag & ST_NOSUID ? mode & 01777 : mode);
+    }
 }
 
 TEST(PrivateFile, Absent) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "progress.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -29,6 +32,23 @@ TEST(StatusLine, NeverWraps) {
     EXPECT_EQ(status_line(state, 80), progress_text(state));
     EXPECT_EQ(status_line(state, 20), progress_text(state).substr(0, 19));
     EXPECT_EQ(status_line(state, 1), "");
+}
+
+// In the virtual machine the terminal is at the other end of a pipe.
+TEST(TerminalColumns, AreToldInTheVirtualMachine) {
+    if (::isatty(STDERR_FILENO))
+        GTEST_SKIP() << "standard error is a terminal";
+    ::setenv("TERM", "xterm", 1);
+    ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "132", 1);
+    EXPECT_EQ(terminal_columns(stderr, true), 132U);
+    EXPECT_EQ(terminal_columns(stderr, false), std::nullopt);
+    EXPECT_EQ(terminal_columns(stdin, true), std::nullopt);
+    ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "0", 1); // a terminal that does not know
+    EXPECT_EQ(terminal_columns(stderr, true), 80U);
+    ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "wide", 1);
+    EXPECT_EQ(terminal_columns(stderr, true), std::nullopt);
+    ::unsetenv("PCTCTL_GUEST_STDERR_COLUMNS");
+    EXPECT_EQ(terminal_columns(stderr, true), std::nullopt);
 }
 
 TEST(Milestones, AreReachedOnce) {

@@ -52,7 +52,10 @@ protected:
             executor_options_ = given;
             if (no_executor_)
                 return *no_executor_;
-            return std::unique_ptr<Executor>(std::make_unique<FakeExecutor>(behaviour));
+            auto executor = std::make_unique<FakeExecutor>(behaviour);
+            for (const std::string& warning : warnings_)
+                executor->warn(warning);
+            return std::unique_ptr<Executor>(std::move(executor));
         };
         around.listen_for_interrupts = [this] { return stop_.get_token(); };
         around.out = out_stream;
@@ -86,6 +89,7 @@ protected:
     fs::path before_;
     Options options_;
     std::optional<Error> no_executor_;
+    std::vector<std::string> warnings_; // the executor's
     std::stop_source stop_;
     ExecutorOptions executor_options_;
     std::string out_;
@@ -99,6 +103,13 @@ TEST_F(Session, NothingFound) {
     EXPECT_TRUE(contains(out_, "campaign seed 0x000000000000002a"));
     EXPECT_FALSE(fs::exists("pctctl-out"));
     EXPECT_EQ(json_, "");
+}
+
+TEST_F(Session, WarningsAreSaidOnce) {
+    warnings_ = {"no limit"};
+    options_.quiet = true;
+    EXPECT_EQ(call(all_pass), ExitStatus::nothing_found);
+    EXPECT_EQ(err_, "pctctl: warning: no limit\n");
 }
 
 TEST_F(Session, Found) {

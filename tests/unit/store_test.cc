@@ -297,6 +297,9 @@ TEST(Store, DamagedFilesAreExplained) {
     other["kind"] = "something";
     EXPECT_NE(complaint(other.dump()).find("not a run"), std::string::npos);
     other = json::parse(good);
+    other["pids_limit"] = 0x100000001; // 1, were it truncated
+    complaint(other.dump());
+    other = json::parse(good);
     other["depth"] = 65;
     complaint(other.dump());
     other["depth"] = 0;

@@ -124,6 +124,28 @@ TEST_F(WritableDirectories, AReplayNeedsWhereTheProgramRan) {
     EXPECT_FALSE(fs::exists(top_ / "ignored"));
 }
 
+// Nothing is shared by itself when the current directory cannot be.
+TEST_F(WritableDirectories, FromWhereNothingIsShared) {
+    for (const char* cwd : {"/", "/proc/self", "/dev/shm", "/sys"}) {
+        cwd_ = cwd;
+        options_ = {};
+        options_.out = (top_ / "out").string();
+        options_.json = (top_ / "elsewhere/result.json").string();
+        EXPECT_EQ(of(options_), (Words{(top_ / "out").string(), (top_ / "elsewhere").string()}))
+            << cwd;
+        options_.json = "result.json";
+        const auto directories = writable_directories(options_, cwd_, {});
+        ASSERT_FALSE(directories) << cwd;
+        EXPECT_EQ(directories.error().status, ExitStatus::environment);
+    }
+    options_.json.reset();
+    options_.out = "/dev/shm/pctctl-out";
+    EXPECT_FALSE(writable_directories(options_, top_ / "work", {}));
+    EXPECT_FALSE(fs::exists("/dev/shm/pctctl-out"));
+    options_.mode = Mode::replay;
+    EXPECT_EQ(of(options_, "/"), Words{});
+}
+
 TEST_F(WritableDirectories, NeverAll) {
     options_.json = "/pctctl-result.json";
     const auto directories = writable_directories(options_, cwd_, {});

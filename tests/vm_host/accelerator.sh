@@ -7,6 +7,9 @@ cd "$work" || exit 1
 unset PCTCTL_VM_ACCEL
 export XDG_CACHE_HOME="$work/cache"
 
+expect "ended before it has booted" 124 "$(status "$run" --timeout 0.05 -- true)"
+! grep -qs kvm cache/pctctl/accel-* || fail "KVM was remembered, which nobody has seen to work"
+rm -rf cache
 expect "the first run, stdin included" "$(cat /etc/hostname)" "$("$run" -- cat </etc/hostname)"
 if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
     verdict=$(cat cache/pctctl/accel-*)

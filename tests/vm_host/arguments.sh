@@ -19,5 +19,9 @@ done
 expect "a megabyte of arguments" 1000021 "$("$run" -- printf '%s\n' "$@" | wc -c)"
 
 expect "environment" "from here
-unset" "$(PCTCTL_TEST='from here' OTHER_TEST=x "$run" -- \
-    sh -c 'echo "$PCTCTL_TEST"; echo "${OTHER_TEST-unset}"')"
+$PWD unset 1" "$(OTHER_TEST='from here' OLDPWD=/x PCTCTL_GUEST_OTHER=y "$run" -- \
+    sh -c 'echo "$OTHER_TEST"; echo "$PWD ${OLDPWD-unset}${PCTCTL_GUEST_OTHER-} $PCTCTL_GUEST"')"
+expect "a megabyte of environment" 1000021 "$(
+    for i in 1 2 3 4 5 6 7 8 9 10; do export "LONG_$i=$i$long"; done
+    "$run" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do eval "echo \"\$LONG_$i\""; done | wc -c'
+)"

@@ -26,6 +26,7 @@ for directory in /proc /sys /dev /dev/pts /dev/shm /run /sys/fs/cgroup /sys/fs/b
 done
 [ "$(ls /sys/class/net)" = lo ] || fail "a network: $(ls /sys/class/net)"
 [ "$(cat /sys/class/net/lo/flags)" = 0x9 ] || fail "loopback is down" # up, loopback
+[ "$(stat -c %a /run/lock)" = 1777 ] || fail "/run/lock: $(stat -c %a /run/lock)"
 echo x >/dev/shm/x
 for device in /dev/null /dev/fd/0 /dev/stdout /dev/ptmx; do
     [ -e $device ] || fail "no $device"

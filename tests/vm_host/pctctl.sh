@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# `pctctl --vm` as a user has it: what it finds, what is left on this machine, as whom the program runs.
+# timeout: 400
+. "$(dirname -- "$0")/lib.sh"
+pctctl=$root/build/pctctl
+bug=$root/build/zoo/atomicity_account_bug
+[ -x "$pctctl" ] && [ -x "$bug" ] || fail "no $pctctl or no $bug"
+
+mkdir "$work/here" "$work/there" && cd "$work/here" || exit 1
+"$pctctl" --vm --depth 2 --seed 2 --out ../there/out --json ../there/result.json -- "$bug" >said 2>&1
+expect "a bug found" 1 $?
+kept=$(echo ../there/out/run-*)
+[ -f "$kept/run.json" ] && grep -q overdrawn "$kept/stderr" || fail "not kept: $(cat said)"
+echo "ok: kept in $kept"
+grep -q '"failures": *1' ../there/result.json || fail "the JSON file: $(cat ../there/result.json)"
+echo "ok: the JSON file"
+"$pctctl" replay --vm "$kept" >said 2>&1
+expect "replayed" 1 $?
+grep -q '^same outcome, same order of steps as the kept run$' said || fail "another run: $(cat said)"
+echo "ok: the same run"
+
+# As another user, with a copy of the parts: the checkout may be below a directory others cannot enter.
+uid=$(id -u) gid=$(id -g)
+as_user=
+if [ "$uid" = 0 ]; then
+    uid=54321 gid=54322
+    as_user="setpriv --reuid $uid --regid $gid --clear-groups --no-new-privs"
+    parts=$work/parts
+    deps=${PCTCTL_DEPS:-$root/.deps}
+    mkdir -p "$parts/build" "$parts/.deps" && cp -R "$root/vm" "$parts/vm" &&
+        cp -R "$root/build/vm" "$pctctl" "$parts/build/" || fail "copying"
+    for part in kernel qemu; do
+        [ ! -e "$deps/$part" ] || cp -R "$deps/$part" "$parts/.deps/$part" || fail "copying"
+    done
+    chmod -R go+rX "$work"
+    chown "$uid:$gid" "$work/here"
+    pctctl=$parts/build/pctctl
+    unset PCTCTL_DEPS
+fi
+# The program tells who it is and who started it, and fails, so that its words are kept.
+# shellcheck disable=SC2016
+HOME=$work/here OTHER_TEST='from here' $as_user "$pctctl" --vm --runs 1 -- \
+    sh -c 'echo "$(id -u) $(id -g) <$OTHER_TEST> <$PCTCTL_GUEST_UID>"; exit 3' >"$work/said" 2>&1
+expect "a failing script" 1 $?
+expect "the program is the user, with the user's environment" "$uid $gid <from here> <>" \
+    "$(cat pctctl-out/run-1/stdout)"
+expect "what is kept is the user's" "$uid:$gid" "$(stat -c %u:%g pctctl-out/run-1/run.json)"
