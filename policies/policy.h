@@ -23,10 +23,10 @@
  *     executed   the step is done: called when the thread arrives at its next step, before `arrive`
  *                and while th->event is still the old one, and when it ends
  *
- *   In stepwise policies, which are all serial ones but pct and rpro, a thread has PCT_PRIO_RUNNING
- *   from select to arrive: so decisions are made only when every enabled thread has arrived at a
- *   step, as in the papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its
- *   first step even before its creator goes on.
+ *   In stepwise policies (STEPWISE in table.h) a thread has PCT_PRIO_RUNNING from select to
+ *   arrive: so decisions are made only when every enabled thread has arrived at a step, as in the
+ *   papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its first step even
+ *   before its creator goes on.
  * - The hooks of one run are never executed at the same time, but that something outside of the run
  *   may wake a thread at any time.
  * - `select`, `executed` and `stuck` may ask for priorities of threads that wait at their step to

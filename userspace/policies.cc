@@ -160,12 +160,11 @@ pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
 }
 
 bool is_parallel(const pct_policy_config& config) {
-    return pct_policy_enforcement(&config) != PCT_ENFORCE_SERIAL;
+    return !pct_is_serial(pct_policy_enforcement(&config));
 }
 
 bool is_stepwise(const pct_policy_config& config) {
-    return config.policy != PCT_POLICY_PCT && config.policy != PCT_POLICY_RPRO &&
-           !is_parallel(config);
+    return pct_policy_enforcement(&config) == PCT_ENFORCE_STEPWISE;
 }
 
 Promise promise_of(pct_policy policy) {

@@ -24,7 +24,7 @@ struct pct_run_config {
     __u32 trace;         /* 1: report every step and priority change as an event */
     __s32 home_cpu;      /* where the run's threads execute unless their affinity forbids it */
     __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
-    __u32 parallel;      /* the policy's enforcement is not SERIAL: several threads may execute */
+    __u32 parallel;      /* the policy's enforcement lets several threads execute */
     __u32 executed;      /* 1: stepwise policies: report each step that was executed as an event */
     struct pct_policy_config policy;
 };

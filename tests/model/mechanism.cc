@@ -59,7 +59,7 @@ Thread Mechanism::best(Thread except) const {
 Thread Mechanism::pick() {
     const Thread highest = best(static_cast<Thread>(threads_.size()));
     const pct_enforcement kind = pct_policy_enforcement(config_);
-    if (kind == PCT_ENFORCE_SERIAL || highest == threads_.size())
+    if (pct_is_serial(kind) || highest == threads_.size())
         return highest;
     candidates_.clear();
     for (Thread t = 0; t < threads_.size(); t++)

@@ -242,7 +242,7 @@ void compare(const std::string& policy, std::size_t runs) {
 std::vector<std::string> serial_policies() {
     std::vector<std::string> names;
     for (const ::pctctl::PolicyInfo& policy : ::pctctl::known_policies())
-        if (policy.enforcement == PCT_ENFORCE_SERIAL)
+        if (pct_is_serial(policy.enforcement))
             names.emplace_back(policy.name);
     names.emplace_back(kPhases);
     return names;
@@ -250,7 +250,6 @@ std::vector<std::string> serial_policies() {
 
 class ModelAgainstKernel : public testing::TestWithParam<std::string> {};
 
-// Of processes the objects in shared memory are, as the scheduler takes them, the process' own.
 TEST_P(ModelAgainstKernel, HaveTheSameOrders) {
     compare(GetParam(), long_tests() ? 1000 : 40);
 }
