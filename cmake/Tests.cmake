@@ -32,7 +32,7 @@ set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BI
 target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
 add_test(NAME model COMMAND model_tests)
-set_tests_properties(model PROPERTIES LABELS host TIMEOUT 1800) # less than a minute of CPU time
+set_tests_properties(model PROPERTIES LABELS host TIMEOUT 1800) # a minute or two of CPU time
 
 if(PCTCTL_SANITIZE)
     return()
