@@ -16,22 +16,23 @@ if(unit_sources)
 endif()
 
 # tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
-# every day; `model_long` takes larger samples. No kernel, no BPF object, of the
-# controller only its arithmetic.
+# every day; `model_long` takes larger samples. No kernel, no BPF object; of the
+# controller its arithmetic, and what it tells a policy before a run.
 file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
 file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
 list(REMOVE_ITEM model_sources ${model_tests})
 add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources} userspace/stride_ratio.cc userspace/races.cc
-    userspace/bound.cc)
+    userspace/bound.cc userspace/policies.cc userspace/parameters.cc userspace/strides.cc
+    userspace/text.cc userspace/result.cc)
 target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_SOURCE_DIR}/include
     ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
-target_link_libraries(model PUBLIC pctctl_flags)
+target_link_libraries(model PUBLIC pctctl_flags spdlog::spdlog nlohmann_json::nlohmann_json)
 add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
 add_test(NAME model COMMAND model_tests)
-set_tests_properties(model PROPERTIES LABELS host TIMEOUT 1800) # less than a minute of CPU time
+set_tests_properties(model PROPERTIES LABELS host TIMEOUT 1800) # a minute or two of CPU time
 
 if(PCTCTL_SANITIZE)
     return()

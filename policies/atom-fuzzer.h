@@ -11,6 +11,8 @@
  * - A thread is remembered to have held the last PCT_LOCKS_KEPT different locks, in the order in
  *   which it acquired them first. (Where a lock lies in memory must not matter: it differs from run
  *   to run.)
+ * - A lock counts as held once an operation that acquires it is over, even if that failed. Taking
+ *   the mutex again inside a wait for a condition is no step: no pause, and nothing remembered.
  * - Starvation: the signs and probabilities are those of pct.h.
  */
 #ifndef PCTCTL_POLICY_ATOM_FUZZER_H

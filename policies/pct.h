@@ -10,6 +10,8 @@
  * b_{i+1}" is met when the thread arrives at b_{i+1}).
  * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
  * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ * - Of several change points at one step the one with the highest priority counts, not the lowest
+ * as there. The proof never speaks of that case: what it guesses are d-1 different steps.
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
  * - Join points (section 4.2), if asked for: the paper does not say what happens at one. Here each
  * phase has priorities and change points of its own, as if it were a run. The theorem then holds

@@ -7,12 +7,16 @@
  * below it, at most d, execute one at a time, the highest first, and only if none above is enabled.
  *
  * Deviations:
- * - Those of pct.h: change points act before their step, and the permutation is drawn lazily. The
- *   one thread that starts in the low set (p[t] = d in Fig. 4) is the lowest so far: when a lower
- *   one appears, that one takes its place. Up to then the former was merely not chosen, which line
- *   10 of Fig. 4 allows; so the proof holds unchanged.
+ * - Those of pct.h: change points act before their step, of several at one step the one of highest
+ *   priority counts, and the permutation is drawn lazily.
+ * - All steps are counted, those with no other thread enabled too.
+ * - The one thread that starts in the low set (p[t] = d in Fig. 4) is the lowest so far: when a
+ * lower one appears, that one takes its place. Up to then the former was merely not chosen, which
+ * line 10 of Fig. 4 allows; so the proof holds unchanged.
  * - Starvation (section 5.5): the signs and probabilities are those of pct.h. The low thread that
- *   gets one step is the one of highest random key among those waiting, hence a uniform choice.
+ *   gets one step is the one of highest random key among those waiting, hence a uniform choice;
+ *   the thread that started low is one of them. One that waits between two steps gets no further
+ *   than the next one.
  */
 #ifndef PCTCTL_POLICY_PPCT_H
 #define PCTCTL_POLICY_PPCT_H

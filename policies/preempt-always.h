@@ -4,6 +4,8 @@
  * probability. NeedlePoint: Nagarakatte, Burckhardt, Martin, Musuvathi, PLDI 2012, section 3.2.
  *
  * Deviations:
+ * - The paper does not say whether the preempted thread may be the next one. Here it may not, if
+ *   there is another.
  * - A thread whose operation turns out to have to wait was chosen nevertheless: the one preempted
  *   before it may be next.
  */

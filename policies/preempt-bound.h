@@ -8,6 +8,7 @@
  * The steps are pct_policy_config.change_points; their priorities mean nothing.
  *
  * Deviations:
+ * - As in preempt-always.h, a preempted thread is not the next one if there is another.
  * - A thread whose operation turns out to have to wait was chosen nevertheless: the one preempted
  *   before it may be next.
  * - "Using a distribution": ours is uniform and independent in 1 .. k. Two points may coincide, and

@@ -31,11 +31,6 @@ struct Way {
     std::function<void(pct_policy_config&, const Lengths&)> for_run; // what depends on the seed
 };
 
-void by_step(pct_policy_config& c) {
-    std::stable_sort(c.change_points, c.change_points + c.nr_change_points,
-                     [](const auto& a, const auto& b) { return a.step < b.step; });
-}
-
 void strides(pct_policy_config& c, const Lengths& l, int edges) {
     const double ratio = ratio_for(probability_per_run(0.999, kRuns, edges));
     c.nr_strides = 0;
@@ -58,10 +53,7 @@ std::vector<Way> ways() {
                           }});
     result.push_back(
         {"rpro d=3 r=10", PCT_POLICY_RPRO, nothing, [](pct_policy_config& c, const Lengths& l) {
-             c.nr_change_points = 2;
-             for (__u32 i = 0; i < 2; i++)
-                 c.change_points[i] = rpro_change_point(c.seed, i + 1, 3, l.steps, 10);
-             by_step(c);
+             draw_change_points(c, 3, l.steps); // the radius is 10 by default
          }});
     result.push_back({"random-walk", PCT_POLICY_RANDOM_WALK, nothing, nothing});
     result.push_back({"stride 1 edge", PCT_POLICY_STRIDE,
@@ -76,13 +68,9 @@ std::vector<Way> ways() {
         {"rapos", PCT_POLICY_RAPOS,
          [](pct_policy_config& c, const Lengths&) { c.options = PCT_OPTION_READ_ONLY; }, nothing});
     result.push_back({"preempt-always", PCT_POLICY_PREEMPT_ALWAYS, nothing, nothing});
-    result.push_back({"preempt-bound 2", PCT_POLICY_PREEMPT_BOUND, nothing,
-                      [](pct_policy_config& c, const Lengths& l) {
-                          c.nr_change_points = 2;
-                          for (__u32 i = 0; i < 2; i++)
-                              c.change_points[i] = preempt_bound_point(c.seed, i + 1, l.steps);
-                          by_step(c);
-                      }});
+    result.push_back(
+        {"preempt-bound 2", PCT_POLICY_PREEMPT_BOUND, nothing,
+         [](pct_policy_config& c, const Lengths& l) { draw_change_points(c, 3, l.steps); }});
     result.push_back({"atom-fuzzer", PCT_POLICY_ATOM_FUZZER, nothing, nothing});
     return result;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The only source of randomness in a run: a counter-based generator. A value is a function of
- * (seed, purpose, index) alone, so no decision depends on how many others were drawn before it and
- * every decision can be recomputed on the host.
+ * (seed, purpose, index) alone, so every decision can be recomputed on the host. An index never
+ * counts what other threads have drawn; some count the thread's own draws or steps, and bumps those
+ * of the run.
  */
 #ifndef PCTCTL_RANDOM_H
 #define PCTCTL_RANDOM_H
@@ -18,7 +19,7 @@ enum pct_purpose {
     PCT_RAND_CLOCK = 6,        /* the same */
     PCT_RAND_STRIDE = 7,       /* index: pct_draw_index() of the thread and its steps so far */
     PCT_RAND_SLEEP = 8,        /* the same */
-    PCT_RAND_COIN = 9,         /* index: pct_draw_index() of the thread and the run's batch */
+    PCT_RAND_COIN = 9,         /* index: pct_draw_index() of the thread and its draws so far */
     PCT_RAND_ORDER = 10,       /* the same */
     PCT_RAND_PREEMPTION = 11,  /* index: 1 .. preemptions */
     PCT_RAND_BUMP = 12,   /* index: pct_draw_index() of the thread and the run's bumps so far */

@@ -126,8 +126,9 @@ DirectedExecution directed_execution(const Program& program, const Directive& di
         }
         if (best < 0)
             return e;
-        const Thread t =
-            admissible.empty() ? static_cast<Thread>(best) : admissible[choose(admissible)];
+        if (admissible.empty())
+            admissible.push_back(static_cast<Thread>(best));
+        const Thread t = admissible[admissible.size() > 1 ? choose(admissible) : 0];
         if (!arrived[t]) {
             arrived[t] = true;
             peek(t, ++arrivals);

@@ -123,14 +123,7 @@ TEST_P(Distribution, PreemptBound) {
             continue; // see the policy's deviations
         const unsigned k = static_cast<unsigned>(p.nr_events());
         expect_schedules(p, preempt_bound_schedules(p, 2, k), config_for(PCT_POLICY_PREEMPT_BOUND),
-                         [&](pct_policy_config& config) {
-                             config.nr_change_points = 2;
-                             for (unsigned i = 0; i < 2; i++)
-                                 config.change_points[i] =
-                                     preempt_bound_point(config.seed, i + 1, k);
-                             if (config.change_points[0].step > config.change_points[1].step)
-                                 std::swap(config.change_points[0], config.change_points[1]);
-                         });
+                         [&](pct_policy_config& config) { draw_change_points(config, 3, k); });
     }
 }
 

@@ -203,9 +203,11 @@ Execution pct_execution(const Program& program, const PctRandomness& randomness,
     for (const unsigned rank : randomness.rank)
         priority.push_back(d + rank);
     const auto change = [&](Thread t, std::size_t step) {
-        for (unsigned i = 1; i < d; i++)
+        for (unsigned j = 1; j < d; j++) { // Fig. 7 has the ascending order: the last one prevails
+            const unsigned i = at == ChangeAt::kCompletion ? j : d - j;
             if (randomness.change[i - 1] == step)
                 priority[t] = d - i;
+        }
     };
     std::vector<bool> arrived(program.threads.size());
     std::size_t arrivals = 0;

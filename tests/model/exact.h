@@ -25,7 +25,8 @@ Rational random_walk_probability(const Program& program, const Predicate& predic
 // PCT, RandS of Fig. 7 (ASPLOS 2010), over all permutations and change points in 1 .. k.
 enum class ChangeAt {
     kCompletion, // as printed: the priority changes after the k_i-th step
-    kArrival,    // the priority changes before the k_i-th step, steps counted when a thread arrives
+    kArrival,    // as in pct.h: before the k_i-th step, steps counted when a thread arrives, and of
+                 // several k_i at one step the highest priority prevails, not the lowest
 };
 struct PctRandomness {
     std::vector<unsigned> rank;   // by thread, 0 .. n-1: pi(t) - 1
@@ -70,7 +71,8 @@ Schedules atom_fuzzer_schedules(const Program& program);
 // Distributions over partial orders.
 using PartialOrders = std::map<std::string, Rational>;
 PartialOrders partial_orders(const Program& program, const Schedules& schedules, bool read_only);
-// RAPOS as described in rapos.h, from that description. Forks are allowed.
+// RAPOS as described in rapos.h, from that description: POS names it, but does not print it.
+// Forks are allowed.
 PartialOrders rapos_partial_orders(const Program& program, bool read_only);
 
 } // namespace pctctl::model

@@ -15,6 +15,18 @@ std::uint64_t Mechanism::identity(Thread t) {
 }
 
 const Schedule& Mechanism::run(const pct_policy_config& config) {
+    start(config);
+    for (std::span<const Thread> threads; !(threads = admissible()).empty();) {
+        if (schedule_.size() >= max_steps_) {
+            cut_short_ = true;
+            break;
+        }
+        go_on(threads[choice_ && threads.size() > 1 ? choice_(threads) : 0]);
+    }
+    return schedule_;
+}
+
+void Mechanism::start(const pct_policy_config& config) {
     config_ = &config;
     state_.reset();
     run_ = {};
@@ -28,22 +40,15 @@ const Schedule& Mechanism::run(const pct_policy_config& config) {
     for (Thread t = 0; t < threads_.size(); t++)
         if (state_.alive(t))
             appear(t, 0);
-    for (;;) {
-        const Thread t = pick();
-        if (t == threads_.size())
-            break;
-        if (schedule_.size() >= max_steps_) {
-            cut_short_ = true;
-            break;
-        }
-        if (!threads_[t].arrived && !state_.next(t).step)
-            pass(t);
-        else if (!threads_[t].arrived)
-            arrive(t);
-        else
-            execute(t);
-    }
-    return schedule_;
+}
+
+void Mechanism::go_on(Thread t) {
+    if (threads_[t].arrived)
+        execute(t);
+    else if (state_.next(t).step)
+        arrive(t);
+    else
+        pass(t);
 }
 
 Thread Mechanism::best(Thread except) const {
@@ -56,18 +61,18 @@ Thread Mechanism::best(Thread except) const {
     return best;
 }
 
-Thread Mechanism::pick() {
-    const Thread highest = best(static_cast<Thread>(threads_.size()));
+std::span<const Thread> Mechanism::admissible() {
     const pct_enforcement kind = pct_policy_enforcement(config_);
-    if (pct_is_serial(kind) || highest == threads_.size())
-        return highest;
     candidates_.clear();
-    for (Thread t = 0; t < threads_.size(); t++)
+    for (Thread t = 0; !pct_is_serial(kind) && t < threads_.size(); t++)
         if (enabled(t) && (kind == PCT_ENFORCE_FREE || threads_[t].policy.priority > run_.low))
             candidates_.push_back(t);
-    if (candidates_.empty())
-        return highest;
-    return choice_ ? candidates_[choice_(candidates_)] : candidates_.front();
+    if (candidates_.empty()) {
+        const Thread highest = best(static_cast<Thread>(threads_.size()));
+        if (highest < threads_.size())
+            candidates_.push_back(highest);
+    }
+    return candidates_;
 }
 
 void Mechanism::appear(Thread t, std::uint64_t creators_priority) {
@@ -76,15 +81,6 @@ void Mechanism::appear(Thread t, std::uint64_t creators_priority) {
     thread.policy.identity = t < identities_.size() ? identities_[t] : identity(t);
     thread.policy.priority = creators_priority;
     pct_policy_appear(config_, &run_, &thread.policy);
-    if (t >= priorities_.size())
-        return;
-    thread.policy.priority = priorities_[t];
-    if (pct_policy_enforcement(config_) == PCT_ENFORCE_ADMISSIBLE) { // the lowest so far
-        run_.low = PCT_PRIO_MAX;
-        for (Thread other = 0; other < threads_.size(); other++)
-            if (threads_[other].exists)
-                run_.low = std::min<std::uint64_t>(run_.low, priorities_[other]);
-    }
 }
 
 // The step before is over.

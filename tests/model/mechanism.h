@@ -34,7 +34,7 @@ struct Mark {
 
 class Mechanism {
 public:
-    // Picks one of the threads that may go on, of a policy that admits more than one at a time.
+    // Picks one of several threads that may go on.
     using Choice = std::function<std::size_t(std::span<const Thread>)>;
 
     Mechanism(const Program& program, Waiting waiting = Waiting::kDisabled);
@@ -43,11 +43,12 @@ public:
     // that do not end by themselves.
     const Schedule& run(const pct_policy_config& config);
 
-    // To enumerate a policy's random decisions instead of sampling them: first priorities by
-    // thread.
-    void set_priorities(std::vector<std::uint64_t> priorities) {
-        priorities_ = std::move(priorities);
-    }
+    // The same move by move: to its next step, or of that step. The configuration must last.
+    void start(const pct_policy_config& config);
+    // Of whom the policy lets any make the next move; nobody: it is over. Valid until that.
+    std::span<const Thread> admissible();
+    void go_on(Thread t);
+
     // Those of `identity()` if none are set.
     void set_identities(std::vector<std::uint64_t> identities) {
         identities_ = std::move(identities);
@@ -62,8 +63,9 @@ public:
     const pct_policy_run& policy_run() const { return run_; }
     bool found_bug() const { return program_.bug && program_.bug(schedule_, state_); }
     bool cut_short() const { return cut_short_; }
-    // Steps of each thread, and its identity.
+    // Steps of each thread, its present priority, and its identity.
     std::uint64_t steps(Thread t) const { return threads_[t].policy.steps; }
+    std::uint64_t priority(Thread t) const { return threads_[t].policy.priority; }
     static std::uint64_t identity(Thread t);
 
 private:
@@ -90,7 +92,6 @@ private:
     }
     // Of threads other than `except`; nr_threads(): none.
     Thread best(Thread except) const;
-    Thread pick();
 
     const Program& program_;
     const Waiting waiting_;
@@ -101,7 +102,6 @@ private:
     pct_policy_run run_{};
     std::vector<ThreadState> threads_;
     Schedule schedule_;
-    std::vector<std::uint64_t> priorities_;
     std::vector<std::uint64_t> identities_;
     std::vector<Mark> marks_;
     bool wants_marks_ = false;

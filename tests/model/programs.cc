@@ -142,4 +142,28 @@ std::optional<Directive> random_directive(const Program& program, unsigned d, bo
     return directive;
 }
 
+DirectedProgram crowded_program(unsigned n, unsigned d, Random& random) {
+    for (;;) {
+        const unsigned inside = n == 2 ? 2 : 2 + static_cast<unsigned>(random.below(2));
+        Program p = random_program({.threads = inside,
+                                    .events = inside == 2 ? 4u : 3u,
+                                    .objects = 2,
+                                    .read_percent = 0,
+                                    .locks = random.below(2) == 1,
+                                    .forks = random.below(3) == 0},
+                                   random);
+        std::optional<Directive> directive = random_directive(p, d, true, random);
+        if (!directive || !guarantees(p, *directive))
+            continue;
+        const auto mutex = static_cast<Object>(p.nr_objects() + 1);
+        while (p.threads.size() < n)
+            p.threads.push_back({lock(mutex), unlock(mutex)});
+        p.name = "crowd n=" + std::to_string(n) + " d=" + std::to_string(d);
+        p.bug = [directive = *directive](const Schedule& schedule, const State&) {
+            return satisfies(directive, schedule);
+        };
+        return {std::move(p), std::move(*directive)};
+    }
+}
+
 } // namespace pctctl::model

@@ -52,4 +52,8 @@ Program random_program(const RandomProgramOptions& options, Random& random);
 std::optional<Directive> random_directive(const Program& program, unsigned d, bool first_events,
                                           Random& random);
 
+// n threads, the first two or three of which are a random program that guarantees a random
+// directive of size d; the others share a lock, and have nothing to do with it.
+DirectedProgram crowded_program(unsigned n, unsigned d, Random& random);
+
 } // namespace pctctl::model

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sampling.h"
 
+#include "policies.h"
+
 #include <algorithm>
+#include <string>
 
 namespace pctctl::model {
 
-void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k) {
-    config.nr_change_points = 0;
-    config.change_range = k;
-    for (unsigned i = 1; i < depth; i++)
-        config.change_points[config.nr_change_points++] = pct_change_point(config.seed, i, k, 0);
-    std::stable_sort(config.change_points, config.change_points + config.nr_change_points,
-                     [](const auto& a, const auto& b) { return a.step < b.step; });
+void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k,
+                        const PolicyParameters& parameters) {
+    const auto policies = known_policies();
+    const auto policy = std::find_if(policies.begin(), policies.end(), [&](const PolicyInfo& p) {
+        return p.id == static_cast<pct_policy>(config.policy);
+    });
+    const pct_policy_config drawn = policy_config(
+        {.policy = std::string(policy->name), .depth = depth}, {k, config.seed}, parameters);
+    config.nr_change_points = drawn.nr_change_points;
+    config.change_range = drawn.change_range;
+    std::copy_n(drawn.change_points, drawn.nr_change_points, config.change_points);
 }
 
 Interval interval(const Share& share, double z) {

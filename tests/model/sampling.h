@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mechanism.h"
+#include "parameters.h"
 
 #include <cmath>
 #include <cstdint>
@@ -20,8 +21,9 @@ inline pct_policy_config config_for(pct_policy policy) {
     return config;
 }
 
-// d - 1 change points in 1 .. k for the config's seed, as the controller draws them.
-void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k);
+// What the controller draws for the config's policy and seed: change points in 1 .. k.
+void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k,
+                        const PolicyParameters& parameters = {});
 
 struct Share {
     std::uint64_t hits = 0, samples = 0;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -36,6 +38,18 @@ TEST(Table, EachPolicyHasFileAndPage) {
     for (const auto& page : std::filesystem::directory_iterator(root / "docs/policies"))
         EXPECT_TRUE(names.count(page.path().stem().string())) << page.path();
     EXPECT_EQ(names.size(), static_cast<std::size_t>(PCT_NR_POLICIES));
+}
+
+TEST(Table, PagesHaveTheirSections) {
+    for (const Line& line : kLines) {
+        std::ifstream file(std::filesystem::path(PCTCTL_SOURCE_DIR) / "docs/policies" /
+                           (line.name + ".md"));
+        const std::string page{std::istreambuf_iterator<char>(file), {}};
+        for (const char* section : {"**Idea.**", "**Guarantee.**", "**When to choose it.**",
+                                    "**Measured", "**Deviations"})
+            EXPECT_NE(page.find(std::string("\n") + section), std::string::npos)
+                << line.name << " lacks " << section;
+    }
 }
 
 // A seed saved with a number must mean the same policy for ever.

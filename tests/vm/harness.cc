@@ -113,6 +113,10 @@ Summary summary_from(const json& j) {
     }
     if (!j.at("policies").is_array() || j.at("policies").empty())
         throw std::runtime_error("policies is no array with contents");
+    for (const json& policy : j.at("policies"))
+        s.policies.push_back(
+            {policy.at("policy").get<std::string>(), policy.at("runs").get<std::uint64_t>(),
+             policy.at("failures").get<std::uint64_t>(), policy.at("promise").get<std::string>()});
     s.interventions = j.at("interventions").get<std::uint64_t>();
     if (!j.at("violations").is_null())
         s.violations = j.at("violations").get<std::uint64_t>();

@@ -40,6 +40,14 @@ struct RunResult {
     std::uint64_t order_hash = 0;
 };
 
+// One element of "policies".
+struct PolicySummary {
+    std::string policy;
+    std::uint64_t runs = 0;
+    std::uint64_t failures = 0;
+    std::string promise;
+};
+
 struct Summary {
     unsigned depth = 0;
     std::uint64_t runs_done = 0;
@@ -52,6 +60,7 @@ struct Summary {
     std::optional<std::uint64_t> races; // that the first policy's statement is for
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations;
+    std::vector<PolicySummary> policies;
     std::vector<RunResult> results;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "harness.h"
 #include "tests/model/executable.h"
@@ -41,18 +42,39 @@ struct Triple {
     std::string marks;
 };
 
-constexpr const char* kPhases = "pct-join-phases";
+// A policy, perhaps with an option that changes what it does.
+struct Variant {
+    std::string policy;
+    std::optional<std::pair<::pctctl::Parameter, std::uint64_t>> set = {};
+
+    ::pctctl::PolicyParameters parameters() const {
+        ::pctctl::PolicyParameters parameters;
+        if (set)
+            parameters.set(set->first, set->second);
+        return parameters;
+    }
+    Arguments arguments() const {
+        if (!set)
+            return {};
+        return {::pctctl::info(set->first).option, parameters().text(set->first)};
+    }
+    std::string name() const { return policy + (set ? arguments()[0] + "-" + arguments()[1] : ""); }
+};
+
+// model_program DIRECTORY: the programs, and room for what they note.
+void prepare(const Directory& directory, const std::vector<Executable>& programs) {
+    std::ofstream lines(directory.path() + "/programs");
+    for (const Executable& program : programs)
+        lines << program.text() << "\n";
+    std::ofstream(directory.path() + "/marks") << std::string((programs.size() + 1) * kRecord, 0);
+}
 
 // Executes each program once.
 class Runner {
 public:
-    Runner(std::string policy, std::string pctctl) // built("pctctl")
-        : policy_(std::move(policy)), pctctl_(std::move(pctctl)) {
-        if (policy_ == kPhases) {
-            policy_ = "pct";
-            parameters_.set(::pctctl::Parameter::join_phases, 1);
-        }
-    }
+    explicit Runner(Variant variant, std::string pctctl = built("pctctl"))
+        : variant_(std::move(variant)), parameters_(variant_.parameters()),
+          pctctl_(std::move(pctctl)) {}
 
     // Each with its own seed.
     std::vector<Triple> campaign(const std::vector<Executable>& programs, std::uint64_t seed) {
@@ -68,6 +90,16 @@ public:
         if (!as.strides.empty())
             replay.insert(replay.end(), {"--strides", as.strides});
         return run(replay, programs);
+    }
+
+    // Whether the option makes a difference to it.
+    bool like_default(const Triple& triple) const {
+        ::pctctl::Algorithm algorithm{.policy = variant_.policy, .depth = kDepth};
+        const auto usual =
+            model::perform(triple.executable,
+                           ::pctctl::policy_config(algorithm, {.k = triple.run.seed_k,
+                                                               .stream = triple.run.seed_stream}));
+        return usual.marks == triple.marks;
     }
 
     // Empty when the kernel's order is the model's.
@@ -86,7 +118,7 @@ public:
                                           ? expected.longest_phase
                                           : expected.concurrent;
         const std::uint64_t k_eff = expected.steps > 0 ? std::max<std::uint64_t>(counted, 1) : 0;
-        if (policy_ == "pct" && k_eff != triple.run.k_eff)
+        if (variant_.policy == "pct" && k_eff != triple.run.k_eff)
             text += "  k_eff: " + std::to_string(k_eff) + " of the model, " +
                     std::to_string(triple.run.k_eff) + " of the scheduler\n";
         if ((triple.run.outcome == "deadlock") != expected.deadlock ||
@@ -116,8 +148,8 @@ public:
 
     // What to print of one that differs.
     std::string report(const Triple& triple) {
-        return policy_ + ", seed " + triple.run.seed + ": " + triple.executable.text() + "\n" +
-               difference(triple);
+        return variant_.name() + ", seed " + triple.run.seed + ": " + triple.executable.text() +
+               "\n" + difference(triple);
     }
 
     // The same of the smallest part, if it differs again and again.
@@ -135,7 +167,7 @@ public:
 
 private:
     pct_policy_config config(const RunResult& run) const {
-        ::pctctl::Algorithm algorithm{.policy = policy_, .depth = kDepth};
+        ::pctctl::Algorithm algorithm{.policy = variant_.policy, .depth = kDepth};
         if (!run.strides.empty())
             algorithm.strides = *::pctctl::Strides::parse(run.strides);
         return ::pctctl::policy_config(algorithm, {.k = run.seed_k, .stream = run.seed_stream},
@@ -144,16 +176,10 @@ private:
 
     std::vector<Triple> run(Arguments arguments, const std::vector<Executable>& programs) {
         const Directory directory;
-        std::ofstream lines(directory.path() + "/programs");
-        for (const Executable& program : programs)
-            lines << program.text() << "\n";
-        lines.close();
-        std::ofstream(directory.path() + "/marks")
-            << std::string((programs.size() + 1) * kRecord, 0);
-
+        prepare(directory, programs);
         // An emulated machine that stands still for half a second spins, as the scheduler sees it.
         const Arguments rest = {"--policy",
-                                policy_,
+                                variant_.policy,
                                 "--points",
                                 "pthread",
                                 "--spin-limit",
@@ -165,8 +191,8 @@ private:
                                 "--",
                                 built("programs/model_program"),
                                 directory.path()};
-        if (parameters_.set_value(::pctctl::Parameter::join_phases))
-            arguments.insert(arguments.end(), {"--join-phases", "on"});
+        const Arguments option = variant_.arguments();
+        arguments.insert(arguments.end(), option.begin(), option.end());
         arguments.insert(arguments.end(), rest.begin(), rest.end());
         const Call call =
             pctctl(arguments, std::chrono::seconds(120 + 2 * programs.size()), pctctl_);
@@ -189,7 +215,7 @@ private:
         return triples;
     }
 
-    std::string policy_;
+    Variant variant_;
     ::pctctl::PolicyParameters parameters_;
     std::string pctctl_;
 };
@@ -213,11 +239,12 @@ std::uint64_t seed_of(std::string_view policy) {
     return seed >> 32;
 }
 
-void compare(const std::string& policy, std::size_t runs) {
-    Runner runner(policy, built("pctctl"));
-    const std::uint64_t seed = seed_of(policy);
+void compare(const Variant& variant, std::size_t runs) {
+    Runner runner(variant);
+    const std::uint64_t seed = seed_of(variant.name());
     std::size_t deadlocks = 0;
     std::size_t events = 0;
+    std::size_t as_usual = 0;
     std::vector<Triple> different;
     constexpr std::size_t kAtOnce = 250;
     for (std::size_t done = 0; done < runs; done += kAtOnce) {
@@ -225,45 +252,62 @@ void compare(const std::string& policy, std::size_t runs) {
         for (Triple& triple : runner.campaign(programs, seed + done)) {
             deadlocks += triple.run.outcome == "deadlock";
             events += triple.run.steps;
+            as_usual += variant.set && runner.like_default(triple);
             if (!runner.difference(triple).empty())
                 different.push_back(std::move(triple));
         }
     }
-    std::cout << policy << ": " << runs << " programs, " << events << " events, " << deadlocks
-              << " deadlocks, " << different.size() << " differences\n";
+    std::cout << variant.name() << ": " << runs << " programs, " << events << " events, "
+              << deadlocks << " deadlocks, " << different.size() << " differences\n";
     EXPECT_EQ(0U, different.size());
     for (std::size_t i = 0; i < std::min<std::size_t>(3, different.size()); ++i)
         ADD_FAILURE() << runner.report(different[i]);
     for (std::size_t i = 0; i < std::min<std::size_t>(3, different.size()); ++i)
         ADD_FAILURE() << runner.minimal(different[i]);
+    if (variant.set) {
+        std::cout << "  " << as_usual << " as without the option\n";
+        EXPECT_LT(as_usual, runs);
+    }
 }
 
-// And the option of pct that changes the order.
-std::vector<std::string> serial_policies() {
-    std::vector<std::string> names;
+std::vector<Variant> serial_policies() {
+    std::vector<Variant> variants;
     for (const ::pctctl::PolicyInfo& policy : ::pctctl::known_policies())
         if (pct_is_serial(policy.enforcement))
-            names.emplace_back(policy.name);
-    names.emplace_back(kPhases);
-    return names;
+            variants.push_back({std::string(policy.name)});
+    return variants;
 }
 
-class ModelAgainstKernel : public testing::TestWithParam<std::string> {};
+// Values that make a difference where runs have some ten steps.
+std::vector<Variant> options() {
+    using ::pctctl::Parameter;
+    return {{"pct", {{Parameter::join_phases, 1}}},
+            {"pct", {{Parameter::skip_sequential, 0}}},
+            {"pos", {{Parameter::pos_readonly, 0}}},
+            {"rpro", {{Parameter::radius, 2}}},
+            {"preempt-bound", {{Parameter::preemptions, 1}}},
+            {"stride", {{Parameter::stride_max, 4}}}};
+}
+
+class ModelAgainstKernel : public testing::TestWithParam<Variant> {};
 
 TEST_P(ModelAgainstKernel, HaveTheSameOrders) {
     compare(GetParam(), long_tests() ? 1000 : 40);
 }
 
+std::string identifier(std::string name) {
+    std::erase(name, '-');
+    return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Serial, ModelAgainstKernel, testing::ValuesIn(serial_policies()),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::erase(name, '-');
-                             return name;
-                         });
+                         [](const auto& info) { return identifier(info.param.name()); });
+INSTANTIATE_TEST_SUITE_P(Options, ModelAgainstKernel, testing::ValuesIn(options()),
+                         [](const auto& info) { return identifier(info.param.name()); });
 
 // A scheduler that does as it likes is found out, and the program shrinks to one that shows it.
 TEST(ModelAgainstKernel, FindsAWrongScheduler) {
-    Runner runner("pct", built("pctctl-broken"));
+    Runner runner({"pct"}, built("pctctl-broken"));
     std::vector<Triple> wrong = runner.campaign(random_programs(20, 1), 1);
     std::erase_if(wrong, [&](const Triple& triple) { return runner.difference(triple).empty(); });
     ASSERT_FALSE(wrong.empty());
@@ -278,6 +322,46 @@ TEST(ModelAgainstKernel, FindsAWrongScheduler) {
     EXPECT_EQ(2U, small.executable.threads.size());
     EXPECT_LE(small.executable.nr_events(), 4U);
 }
+
+// Of a policy that is not serial no order follows. Defined is who may execute at all: the witness
+// checks that no thread of the low set makes a step while one above it is enabled.
+class ParallelModel : public testing::TestWithParam<unsigned> {
+protected:
+    Call campaign(const std::string& program) const {
+        const std::size_t runs = long_tests() ? 1000 : 40;
+        const auto programs = random_programs(runs, 77 + GetParam());
+        const Directory directory;
+        prepare(directory, programs);
+        return pctctl({"--policy", "ppct", "--depth", std::to_string(GetParam()), "--verify",
+                       "--seed", std::to_string(GetParam()), "--runs", std::to_string(runs),
+                       "--keep-going", "--points", "pthread", "--spin-limit", "0", "--jobs", "1",
+                       "--", built("programs/model_program"), directory.path()},
+                      std::chrono::seconds(120 + 2 * runs), program);
+    }
+};
+
+TEST_P(ParallelModel, OnlyAdmissibleThreadsExecute) {
+    const Call call = campaign(built("pctctl"));
+    ASSERT_TRUE(call.reported) << call;
+    std::size_t steps = 0;
+    std::size_t deadlocks = 0;
+    for (const RunResult& run : call.summary.results) {
+        EXPECT_TRUE(run.outcome == "pass" || run.outcome == "deadlock") << run.number << call;
+        deadlocks += run.outcome == "deadlock";
+        steps += run.steps;
+    }
+    EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
+    EXPECT_NE(
+        std::string::npos,
+        (call.out + call.err)
+            .find("0 violations in " + std::to_string(call.summary.runs_done) + " verified runs"))
+        << call;
+    EXPECT_GT(steps, 5 * call.summary.runs_done);
+    std::cout << call.summary.runs_done << " programs, " << steps << " steps, " << deadlocks
+              << " deadlocks\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ppct, ParallelModel, testing::Values(1U, 2U, 3U, 4U));
 
 } // namespace
 } // namespace vmtest

@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
+#include <limits>
+#include <sstream>
 
+#include "dispatch.h"
 #include "edges.h"
 #include "harness.h"
+#include "policies.h"
 #include "stride_ratio.h"
 
 namespace vmtest {
@@ -33,14 +38,18 @@ TEST_P(Policy, IsReproducibleAndSerial) {
         EXPECT_EQ(0U, *one.summary.violations) << one;
         EXPECT_EQ(0U, two.summary.violations.value_or(1)) << two;
         ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
+        std::size_t compared = 0; // with two jobs what is measured arrives later
         for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
             const RunResult& a = one.summary.results[i];
             const RunResult& b = two.summary.results[i];
             EXPECT_GT(a.steps, 0U);
             if (a.seed == b.seed && a.strides == b.strides) {
                 EXPECT_EQ(a.order_hash, b.order_hash) << program << ", seed " << a.seed;
+                ++compared;
             }
         }
+        std::cout << program << ": " << compared << " runs of the same seed\n";
+        EXPECT_GT(compared, 0U);
     }
 }
 
@@ -109,6 +118,176 @@ TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
     EXPECT_EQ(0, call.status) << call;
     EXPECT_EQ(300U, call.summary.runs_done) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
+}
+
+// Section 5.5: those above the low set wait in a loop for one in it. They end because it gets a
+// step now and then, which is an intervention.
+TEST(Ppct, StarvationEnds) {
+    const auto campaign = [](const char* program, const Arguments& more) {
+        Arguments arguments = {"--policy", "ppct",         "--verify",  "--seed",
+                               "3",        "--keep-going", "--timeout", "60"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        arguments.insert(arguments.end(), {"--", built(program)});
+        const Call call = pctctl(arguments, std::chrono::seconds(400));
+        EXPECT_TRUE(call.reported) << call;
+        EXPECT_EQ(0, call.status) << call;
+        EXPECT_EQ(0U, call.summary.failures) << call;
+        EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
+        EXPECT_GT(call.summary.interventions, 0U) << call;
+        std::cout << program << ": " << call.summary.interventions << " interventions in "
+                  << call.summary.runs_done << " runs\n";
+    };
+    for (const char* depth : {"1", "3"})
+        campaign("zoo/healthy_spin_yield", {"--runs", "20", "--depth", depth, "--spin-limit", "0"});
+    // Without a step in the loop it is its CPU time that tells.
+    campaign("zoo/healthy_spin_flag", {"--runs", "5", "--depth", "2"});
+}
+
+// What four threads of programs/step_times measured in each run.
+struct StepTimes {
+    std::vector<std::vector<long>> us; // by thread, by step
+    long all = 0;
+};
+
+class Sleeps : public testing::Test {
+protected:
+    static constexpr unsigned kThreads = 4;
+
+    void measure(unsigned runs, unsigned steps, const Arguments& options) {
+        const Directory directory;
+        const std::string file = directory.path() + "/times";
+        Arguments arguments = {
+            "--policy", "random-sleep", "--points", "pthread", "--seed",
+            "31",       "--jobs",       "1",        "--runs",  std::to_string(runs)};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        arguments.insert(arguments.end(),
+                         {"--", built("programs/step_times"), std::to_string(steps), file});
+        const Call call = pctctl(arguments, std::chrono::seconds(300));
+        ASSERT_TRUE(call.reported) << call;
+        ASSERT_EQ(0, call.status) << call;
+        ASSERT_EQ(runs, call.summary.runs_done) << call;
+        results = call.summary.results;
+        const std::vector<std::string> text = lines(contents(file));
+        ASSERT_EQ(runs * (kThreads + 1), text.size());
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            std::istringstream numbers(text[i]);
+            const std::vector<long> row{std::istream_iterator<long>(numbers), {}};
+            if (i % (kThreads + 1) == 0)
+                times.emplace_back();
+            if (i % (kThreads + 1) == kThreads) {
+                times.back().all = row.at(0);
+            } else {
+                ASSERT_EQ(steps, row.size());
+                times.back().us.push_back(row);
+            }
+        }
+    }
+
+    std::vector<RunResult> results;
+    std::vector<StepTimes> times; // of each run
+};
+
+TEST_F(Sleeps, TakeTheirTimeSideBySide) {
+    constexpr unsigned steps = 10;
+    constexpr long us = 20'000;
+    measure(10, steps, {"--sleep-one-in", "1", "--sleep-us", std::to_string(us)});
+    long shortest = std::numeric_limits<long>::max();
+    for (const StepTimes& run : times) {
+        for (const auto& thread : run.us)
+            for (const long step : thread)
+                EXPECT_GE(step, us - 1); // both clocks are rounded down
+        shortest = std::min(shortest, run.all);
+    }
+    EXPECT_GE(shortest, steps * us - 1);
+    // One after the other they would sleep for 800 ms in every run, however fast the machine.
+    EXPECT_LT(shortest, kThreads * steps * us);
+    std::cout << "all threads within " << shortest << " us\n";
+}
+
+// Which steps they are is told by the seed, so nothing here depends on the machine's speed but what
+// happens to the other steps.
+TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
+    constexpr unsigned runs = 10;
+    constexpr unsigned steps = 50;
+    constexpr long us = 50'000;
+    measure(runs, steps, {"--sleep-us", std::to_string(us)});
+    std::uint64_t sleeps = 0;
+    std::uint64_t others = 0;
+    for (std::size_t run = 0; run < times.size(); ++run) {
+        const pct_policy_config config =
+            ::pctctl::policy_config({.policy = "random-sleep"},
+                                    {.k = results[run].seed_k, .stream = results[run].seed_stream});
+        for (unsigned t = 0; t < kThreads; ++t) {
+            for (unsigned i = 0; i < steps; ++i) {
+                pct_policy_run state{};
+                pct_policy_view view{};
+                pct_policy_thread thread{};
+                thread.identity = pct_child_identity(PCT_ROOT_IDENTITY, t + 1);
+                thread.steps = i; // before it arrives
+                if (pct_policy_arrive(&config, &state, &thread, &view) == 0) {
+                    others += times[run].us[t][i] >= us;
+                    continue;
+                }
+                ++sleeps;
+                EXPECT_GE(times[run].us[t][i], us - 1) << run << ' ' << t << ' ' << i;
+            }
+        }
+    }
+    constexpr unsigned all = runs * kThreads * steps;
+    const Interval interval = clopper_pearson(sleeps, all, 0.9999);
+    std::cout << sleeps << " sleeps before " << all << " steps, " << others
+              << " others took as long\n";
+    EXPECT_LE(interval.low, 1.0 / 50);
+    EXPECT_GE(interval.high, 1.0 / 50);
+    EXPECT_LT(others, all / 50); // an emulated machine stands still now and then
+}
+
+// Two policies share the runs, and each has its own report.
+TEST(Portfolio, SharesTheRunsOut) {
+    const Call call =
+        pctctl({"--policy", "pct,pos", "--seed", "12", "--runs", "41", "--keep-going", "--depth",
+                "1", "--points", "pthread", "--", built("zoo/rate_d1_two")},
+               std::chrono::seconds(240));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(41U, call.summary.runs_done) << call;
+    ASSERT_EQ(2U, call.summary.policies.size());
+    EXPECT_EQ("pct", call.summary.policies[0].policy);
+    EXPECT_EQ("pos", call.summary.policies[1].policy);
+    EXPECT_EQ(21U, call.summary.policies[0].runs);
+    EXPECT_EQ(20U, call.summary.policies[1].runs);
+    EXPECT_EQ("depth", call.summary.policies[0].promise);
+    EXPECT_EQ("partial orders", call.summary.policies[1].promise);
+    for (const PolicySummary& policy : call.summary.policies) {
+        std::uint64_t runs = 0;
+        std::uint64_t failures = 0;
+        for (const RunResult& run : call.summary.results) {
+            runs += run.policy == policy.policy;
+            failures += run.policy == policy.policy && run.outcome != "pass";
+        }
+        EXPECT_EQ(runs, policy.runs) << policy.policy;
+        EXPECT_EQ(failures, policy.failures) << policy.policy;
+    }
+    EXPECT_EQ(call.summary.failures,
+              call.summary.policies[0].failures + call.summary.policies[1].failures);
+    EXPECT_GT(call.summary.policies[0].failures, 0U); // the program's rate is 1/2
+}
+
+// By hand (the program's header): a main thread above the other one shows the bug if it waits
+// before it ends the process, and else it does not without a change point.
+TEST(FinalWait, ShowsWhatEndsWithTheProcess) {
+    const auto failures = [](const char* wait) {
+        const Call call = pctctl({"--policy", "pct", "--final-wait", wait, "--seed", "6", "--runs",
+                                  "40", "--keep-going", "--depth", "1", "--points", "pthread", "--",
+                                  built("zoo/use_after_free_bug")},
+                                 std::chrono::seconds(240));
+        EXPECT_EQ(40U, call.summary.runs_done) << call;
+        return call.summary.failures;
+    };
+    EXPECT_EQ(0U, failures("off"));
+    const Interval interval = clopper_pearson(failures("on"), 40, 0.9999);
+    EXPECT_LE(interval.low, 0.5);
+    EXPECT_GE(interval.high, 0.5);
+    EXPECT_GT(interval.low, 0.0);
 }
 
 struct Figure {
