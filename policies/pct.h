@@ -5,27 +5,26 @@
  *
  * Deviations from the paper's Fig. 7:
  * - A change point takes effect before the k_i-th step instead of after it. The thread's next step
- * is then the change point's instead of the one following it; counting arrivals at steps rather
- * than completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is
- * b_{i+1}" is met when the thread arrives at b_{i+1}).
+ *   is then the change point's instead of the one following it; counting arrivals at steps rather
+ *   than completed steps, the proof of Theorem 9 holds unchanged (its condition "next label is
+ *   b_{i+1}" is met when the thread arrives at b_{i+1}).
  * - The permutation is drawn lazily: each thread gets a 61-bit random key from its identity, so n
- * need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
+ *   need not be known. Keys order threads uniformly unless two are equal (n^2 / 2^62).
  * - Of several change points at one step the one with the highest priority counts, not the lowest
- * as there. The proof never speaks of that case: what it guesses are d-1 different steps.
+ *   as there. The proof never speaks of that case: what it guesses are d-1 different steps.
  * - Starvation (section 4.1, "with a small probability"): the probabilities below are ours.
  * - Join points (section 4.2), if asked for: the paper does not say what happens at one. Here each
- * phase has priorities and change points of its own, as if it were a run. The theorem then holds
- * for a bug that lies in one phase (whatever happened before it begins), with the most steps of a
- * phase for k, and not for others: a thread that has to be the lowest throughout the run has to be
- * it in every phase anew. So it is an option.
+ *   phase has priorities and change points of its own, as if it were a run. The theorem then holds
+ *   for a bug that lies in one phase (whatever happened before it begins), with the most steps of
+ *   a phase for k, and not for others: a thread that has to be the lowest throughout the run has
+ *   to be it in every phase anew. So it is an option.
  */
 #ifndef PCTCTL_POLICY_PCT_H
 #define PCTCTL_POLICY_PCT_H
 
 #include "policy.h"
 
-/* A thread appears in a phase (0: the first one, or there are none), or comes back in a later one.
- */
+/* Of a thread that appears or comes back in a phase; 0: the first one, or there are none. */
 static inline __u64 pct_initial_priority(__u64 seed, __u64 identity, __u64 phase)
 {
     return PCT_PRIO_INITIAL +

@@ -11,8 +11,8 @@
  *   priority counts, and the permutation is drawn lazily.
  * - All steps are counted, those with no other thread enabled too.
  * - The one thread that starts in the low set (p[t] = d in Fig. 4) is the lowest so far: when a
- * lower one appears, that one takes its place. Up to then the former was merely not chosen, which
- * line 10 of Fig. 4 allows; so the proof holds unchanged.
+ *   lower one appears, that one takes its place. Up to then the former was merely not chosen, which
+ *   line 10 of Fig. 4 allows; so the proof holds unchanged.
  * - Starvation (section 5.5): the signs and probabilities are those of pct.h. The low thread that
  *   gets one step is the one of highest random key among those waiting, hence a uniform choice;
  *   the thread that started low is one of them. One that waits between two steps gets no further
