@@ -80,9 +80,12 @@ void measure_steps(Table&, int rounds) {
     }
 }
 
-// Eight threads that compute and add under a lock: the same seeds under PCT and PPCT, and free.
+// Eight threads that compute and add under a lock: the same seeds under PCT and PPCT, and free. All
+// steps count, as they do for PPCT: else a seed means different change points to the two.
 void measure_parallel(Table& table, int rounds) {
-    Scheduled scheduled({workload(), "parallel", "20"}, 1, "pct,ppct,none");
+    pctctl::PolicyParameters all_steps;
+    all_steps.set(pctctl::Parameter::skip_sequential, 0);
+    Scheduled scheduled({workload(), "parallel", "20"}, 1, "pct,ppct,none", all_steps);
     const auto k = static_cast<std::uint32_t>(scheduled.run(0, {"pct", 1}, {0, 1}).steps);
     for (unsigned depth = 1; depth <= 4; ++depth) {
         Pairs faster, free, used, free_used;

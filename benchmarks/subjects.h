@@ -65,11 +65,13 @@ inline std::string contents(int fd) {
 class Scheduled {
 public:
     explicit Scheduled(std::vector<std::string> command, unsigned jobs = 1,
-                       std::string policies = "pct") {
+                       std::string policies = "pct",
+                       const pctctl::PolicyParameters& parameters = {}) {
         pctctl::ExecutorOptions options;
         options.command = std::move(command);
         options.jobs = jobs;
         options.policy = std::move(policies);
+        options.parameters = parameters;
         executor_ = need(pctctl::make_kernel_executor(options));
     }
 

@@ -41,17 +41,19 @@ struct Campaign {
 
 // That many runs of each of these policies, in turns, whatever they find. Tells how it went.
 Campaign campaign(const Animal& program, const std::vector<std::string>& policies, unsigned depth,
-                  unsigned runs, unsigned seed) {
+                  unsigned runs, unsigned seed, const vmtest::Arguments& options = {}) {
     std::string list;
     for (const std::string& policy : policies)
         list += (list.empty() ? "" : ",") + policy;
     const std::size_t all = runs * policies.size();
     const auto start = Clock::now();
-    const vmtest::Call call =
-        vmtest::pctctl({"--policy", list, "--seed", std::to_string(seed), "--runs",
-                        std::to_string(all), "--keep-going", "--timeout", TIMEOUT, "--depth",
-                        std::to_string(depth), "--points", program.points, "--", program.path()},
-                       std::chrono::seconds(120 + 2 * all));
+    vmtest::Arguments arguments = options;
+    for (const std::string& word :
+         vmtest::Arguments{"--policy", list, "--seed", std::to_string(seed), "--runs",
+                           std::to_string(all), "--keep-going", "--timeout", TIMEOUT, "--depth",
+                           std::to_string(depth), "--points", program.points, "--", program.path()})
+        arguments.push_back(word);
+    const vmtest::Call call = vmtest::pctctl(arguments, std::chrono::seconds(120 + 2 * all));
     Campaign result;
     result.complete = call.reported && call.summary.runs_done == all;
     result.steps = call.summary.steps;
@@ -162,7 +164,9 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     return complete;
 }
 
-// PPCT's chances are to be PCT's, at each depth: programs that fail with known probability.
+// PPCT's chances are to be PCT's, at each depth: programs that fail with known probability. With
+// all steps counted a seed has the same change points under both, drawn from the k that the
+// probability is for.
 bool measure_rates(unsigned runs) {
     const struct {
         const char* program;
@@ -177,7 +181,10 @@ bool measure_rates(unsigned runs) {
         double exact = -1;
         std::string cells;
         for (const char* policy : {"pct", "ppct", "none"}) {
-            Campaign result = campaign(program, {policy}, depth, runs, 41);
+            vmtest::Arguments options;
+            if (policy == std::string_view("pct"))
+                options = {"--skip-sequential", "off"};
+            Campaign result = campaign(program, {policy}, depth, runs, 41, options);
             complete = complete && result.complete;
             for (const vmtest::Rate& rate : program.rates)
                 if (rate.depth == depth && exact < 0 && result.steps)
