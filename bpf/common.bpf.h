@@ -111,20 +111,6 @@ struct {
     __type(value, struct pct_thread);
 } threads SEC(".maps");
 
-/* From the scheduler to the controller. */
-struct {
-    __uint(type, BPF_MAP_TYPE_RINGBUF);
-    __uint(max_entries, 16 << 20);
-} events SEC(".maps");
-
-/* Written by the controller. */
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, PCT_MAX_OBJECTS);
-    __type(key, __u32);
-    __type(value, struct pct_object);
-} objects SEC(".maps");
-
 static __always_inline struct pct_run_config *config_of(__u32 slot)
 {
     return bpf_map_lookup_elem(&configs, &slot);

@@ -87,6 +87,20 @@ __s64 exit_code;
 char exit_reason[128];
 char exit_message[256];
 
+/* From the scheduler to the controller. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 16 << 20);
+} events SEC(".maps");
+
+/* Written by the controller. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PCT_MAX_OBJECTS);
+    __type(key, __u32);
+    __type(value, struct pct_object);
+} objects SEC(".maps");
+
 /* Run that used a CPU last, so that runs sharing it take turns; written by ops.dispatch. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -372,7 +386,7 @@ static __always_inline bool others_at_object(const struct pct_run_state *st, con
     return st->uncounted || bpf_map_lookup_elem(&at_object, &key);
 }
 
-/* What is left to be told to waiting threads; dispatch_run() does it. */
+/* What is left to be told to waiting threads, in ops.dispatch. */
 static __always_inline void note_reaction(struct actor *a, __u32 reaction)
 {
     if (reaction == PCT_REACT_CONFLICTS || reaction == PCT_REACT_ALL) {

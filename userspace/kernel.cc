@@ -177,9 +177,9 @@ Status Kernel::attach(const Options& options) {
                 bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function))
             return bpf_error("find " + std::string(e.function), -error);
     const std::pair<bpf_map*, bpf_map*> shared[] = {
-        {o.kick->maps.threads, o.sched->maps.threads}, {o.kick->maps.states, o.sched->maps.states},
-        {o.kick->maps.configs, o.sched->maps.configs}, {o.kick->maps.events, o.sched->maps.events},
-        {o.kick->maps.objects, o.sched->maps.objects},
+        {o.kick->maps.threads, o.sched->maps.threads},
+        {o.kick->maps.states, o.sched->maps.states},
+        {o.kick->maps.configs, o.sched->maps.configs},
     };
     for (const auto& [to, from] : shared)
         if (int error = bpf_map__reuse_fd(to, bpf_map__fd(from)))

@@ -36,7 +36,7 @@ struct pct_run_config {
 struct pct_hold {
     __u64 priority; /* of the thread; 0: free */
     __u64 count;    /* of threads held for in this element so far */
-    __u64 lock; /* the kernel's lock that it waits for; 0: something else */
+    __u64 lock;     /* the kernel's lock that it waits for; 0: something else */
 };
 
 /* The enabled thread that a parallel run has let onto a CPU last. */
@@ -52,18 +52,18 @@ struct pct_run_state {
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
-    __u64 hold_breaks;  /* lower threads went on in spite of one out of reach; also an intervention */
-    __u64 lost_events;  /* ring buffer was full */
-    __u64 progress;     /* counts wake-ups and blocks: unchanged means nothing happened */
-    __u64 demote_floor; /* number of demotions handed out, any reason */
-    __u64 lowest_ran;   /* step at which the lowest of the enabled threads executed last */
-    __u64 last_refresh_ns;
+    __u64 hold_breaks;     /* lower threads went on without one held for; also an intervention */
+    __u64 lost_events;     /* ring buffer was full */
+    __u64 progress;        /* counts wake-ups and blocks: unchanged means nothing happened */
+    __u64 demote_floor;    /* number of demotions handed out, any reason */
+    __u64 lowest_ran;      /* step at which the lowest of the enabled threads executed last */
+    __u64 last_refresh_ns; /* CLOCK_MONOTONIC */
     struct pct_hold holds[PCT_MAX_HOLDS];
     __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
     __u32 threads;  /* n of this run so far: threads created, the first included */
     __u32 alive;    /* threads not yet gone */
-    __s32 runnable; /* threads enabled or executing */
+    __s32 runnable; /* threads that wait for a CPU or have one */
     __s32 enabled;  /* threads that may go on before others do, see waits_for_others() */
     __u32 started;  /* 1 once the program has been exec'ed */
     __s32 last_pid; /* last owner, and where it ran */
@@ -102,7 +102,7 @@ enum pct_event_type {
     PCT_EVENT_SIGNAL = 3,   /* a fatal signal was taken: thread, code = signal, comm */
     PCT_EVENT_STEP = 4,     /* trace only: thread, step, kind, priority after it, site, code = the
                              * number that change points know it by, 0: none */
-    PCT_EVENT_PRIORITY = 5, /* trace only: thread, priority, code = pct_demotion */
+    PCT_EVENT_PRIORITY = 5, /* trace only: thread, priority, code = pct_demotion, 0: a bump */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
     PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */
     PCT_EVENT_EXECUTED = 8,  /* if asked for: thread, kind, site = the step's object, code =
@@ -128,7 +128,10 @@ struct pct_event {
     char comm[PCT_COMM_LEN];
 };
 
-/* Argument of the scheduler's calls: `adopt` (a thread id), `break_hold` (an index of holds). */
+/*
+ * Argument of the scheduler's calls: `adopt` (a thread id; 0, -ESRCH, -ENOMEM), `break_hold` (an
+ * index of holds; 0, -EINVAL).
+ */
 struct pct_call {
     __u32 slot;
     __s32 value;
