@@ -128,11 +128,11 @@ vm_test(policies 1800 14400)
 vm_test(model 1800 14400)
 target_link_libraries(vm_model_test PRIVATE model pctctl_core)
 target_link_libraries(vm_policies_test PRIVATE model)
-vm_test(containment 600 1800)
+vm_test(containment 1800 3600)
 # It looks for files left in /tmp, where it also sees those of the host's tests.
 set_tests_properties(vm.containment vm_long.containment PROPERTIES RUN_SERIAL ON)
 vm_test(input 600 600)
-vm_test(starvation 600 900)
+vm_test(starvation 900 1500)
 
 # benchmarks/*.cc -> build/benchmarks/NAME
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)

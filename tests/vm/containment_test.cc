@@ -65,7 +65,7 @@ TEST(Sigkill, LeavesNothing) {
     std::uniform_int_distribution<int> from_the_scheduler(0, 900);
     const Directory out;
     const Traces before = Traces::now();
-    const int kills = long_tests() ? 50 : 15;
+    const int kills = long_tests() ? 200 : 50;
     int while_enabled = 0;
     for (int i = 0; i < kills; ++i) {
         const auto& [program, options] = campaigns[static_cast<std::size_t>(i) % campaigns.size()];

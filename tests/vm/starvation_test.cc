@@ -11,7 +11,7 @@ namespace vmtest {
 namespace {
 
 TEST(Starvation, FiftyThreadsExecuteNothing) {
-    const int seconds = long_tests() ? 65 : 8;
+    const int seconds = long_tests() ? 65 : 35; // the watchdog has 30 s of patience
     const int threads = 51;
     const Call call = pctctl({"-v", "--spin-limit", "0", "--depth", "1", "--seed", "1", "--runs",
                               long_tests() ? "3" : "1", "--keep-going", "--timeout",
