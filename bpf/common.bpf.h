@@ -29,7 +29,8 @@
 struct pct_operation {
     __u64 sp; /* stack pointer at its entry, where its return address is */
     __u64 ret;
-    __u64 point;
+    __u32 point;
+    __u32 signals; /* pct_thread.signals at that time */
 };
 
 /*
@@ -59,6 +60,7 @@ struct pct_thread {
     __u32 ordinal;  /* among the creator's children */
     __u32 children;
     __u32 nr_operations;
+    __u32 signals; /* that it has taken with a handler */
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */

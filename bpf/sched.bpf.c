@@ -197,6 +197,8 @@ static __always_inline void hold(struct actor *a)
 {
     int i;
 
+    if (a->cfg->parallel && !a->st->policy.low)
+        return; /* there are no lower ones */
     for (i = 0; i < PCT_MAX_HOLDS && !a->t->hold; i++) {
         struct pct_hold *hold = &a->st->holds[i];
 
@@ -561,20 +563,31 @@ static struct pct_operation *operation_at(struct pct_thread *t, __u64 sp)
     return NULL;
 }
 
+static __always_inline bool calls_back(__u32 point)
+{
+    return point == PCT_LIBC_pthread_once || point == PCT_LIBC_call_once ||
+           point == PCT_LIBC_pthread_exit || point == PCT_LIBC_thrd_exit;
+}
+
+/*
+ * The one it seems to be inside may have ended long ago, its return address being still there by chance:
+ * only one that calls back, or that a handler may have interrupted, is kept.
+ */
 static __always_inline void enter_operation(struct pct_thread *t, const struct pct_operation *inside,
                                             const struct pct_operation *entered)
 {
     __u32 i = t->nr_operations;
 
-    if (inside && inside->sp == entered->sp)
-        i--; /* jumped to from its last instruction */
+    if (inside && (inside->sp == entered->sp ||
+                   !(calls_back(inside->point) || inside->signals != entered->signals)))
+        i--;
     if (i >= PCT_MAX_OPERATIONS)
         i = PCT_MAX_OPERATIONS - 1;
     t->operations[i] = *entered;
     t->nr_operations = i + 1;
 }
 
-static __always_inline bool is_c11(__u64 point)
+static __always_inline bool is_c11(__u32 point)
 {
     return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
 }
@@ -700,6 +713,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
     struct pct_object *object;
     struct pct_thread *t;
     struct actor a;
+    bool counted;
 
     if (!current_actor(&a) || !a.st->started)
         return;
@@ -726,16 +740,17 @@ static __always_inline void libc_point(struct pt_regs *regs)
     op.sp = sp;
     op.ret = ret;
     op.point = point;
+    op.signals = t->signals;
     enter_operation(t, inside, &op);
     t->lib_start = base + object->text_start;
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;
     t->syscall_end = base + object->syscall_end;
-    if (!(a.cfg->points & PCT_POINTS_PTHREAD))
-        return;
-    step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);
+    counted = a.cfg->points & PCT_POINTS_PTHREAD;
+    if (counted)
+        step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);
     if (a.st->runnable > 1)
-        notice_no_progress(&a, traits, ret, true);
+        notice_no_progress(&a, traits, ret, counted);
     else
         a.st->lowest_ran = a.st->steps;
 }
@@ -782,7 +797,7 @@ static __always_inline bool is_step(struct pct_thread *t, __u32 traits,
     return !part_of_operation(t, call->id, PT_REGS_SP_CORE(regs), PT_REGS_IP_CORE(regs));
 }
 
-/* What 32-bit programs call those that matter here beyond being steps; -1: any other. */
+/* What 32-bit programs call those that start threads or programs, or time them; -1: any other. */
 static __always_inline long native_number(long nr)
 {
     switch (nr) {
@@ -794,8 +809,6 @@ static __always_inline long native_number(long nr)
         return NR_EXECVE;
     case 358:
         return NR_EXECVEAT;
-    case 241:
-        return NR_SCHED_SETAFFINITY;
     case 162:
         return NR_NANOSLEEP;
     case 267:
@@ -1599,8 +1612,10 @@ int on_signal(struct trace_event_raw_signal_deliver *event)
 
     if (!current_actor(&a) || !a.st->started)
         return 0;
-    if (event->sa_handler)
+    if (event->sa_handler) {
+        a.t->signals += event->sa_handler != 1; /* not SIG_IGN */
         return 0;
+    }
     if ((a.p->signal->flags & SIGNAL_GROUP_EXIT) || a.p->signal->group_exec_task)
         return 0; /* the process is ending or executing already; on_exit tells why */
     switch (sig) {

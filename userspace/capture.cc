@@ -46,6 +46,12 @@ void Capture::forward_rest(int to) {
 void Capture::copy(int to, off_t end, int patience) {
     char buffer[PIPE_BUF]; // poll() promises room for so much
     while (forwarded_ < end) {
+        pollfd room{to, POLLOUT, 0};
+        const int ready = ::poll(&room, 1, patience);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return;
         if (forwarded_ >= kCaptureEnd && forwarded_ < freed_) {
             if (write_all(to, left_out(freed_ - forwarded_)) != 0)
                 return;
@@ -53,12 +59,6 @@ void Capture::copy(int to, off_t end, int patience) {
             continue;
         }
         const off_t stop = forwarded_ < kCaptureEnd ? std::min(end, kCaptureEnd) : end;
-        pollfd room{to, POLLOUT, 0};
-        const int ready = ::poll(&room, 1, patience);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0)
-            return;
         const ssize_t n = ::pread(
             file_.get(), buffer,
             std::min(sizeof buffer, static_cast<std::size_t>(stop - forwarded_)), forwarded_);

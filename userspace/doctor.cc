@@ -234,12 +234,12 @@ Check check_cgroups(const Machine& machine) {
 }
 
 Check check_namespaces(const Machine& machine) {
-    for (const char* name : {"pid", "mnt"}) {
+    for (const char* name : {"pid", "mnt", "ipc"}) {
         std::string path = std::string("/proc/sys/user/max_") + name + "_namespaces";
         if (read_line(machine.root + path) == "0")
             return fail("namespaces", path + " is 0", "write a larger number to it, or use --vm");
     }
-    return ok("namespaces", "process and mount namespaces may be made");
+    return ok("namespaces", "process, mount and IPC namespaces may be made");
 }
 
 Check check_libbpf(const Machine& machine) {

@@ -277,8 +277,8 @@ void KernelExecutor::hear(Watched& run) {
     run.err.trim();
 }
 
-// Why the run is deadlocked, if it is. A service that has been left behind may wait to be told by a
-// signal that it is needed no more.
+// Why the run is deadlocked, if it is. Of a service that has been left behind, which may be idle,
+// it takes more to say so.
 std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     const pct_run_state before = kernel_->snapshot(run.slot);
     if (!looks_at_rest(before) || before.alive == 0)
@@ -295,7 +295,7 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
         std::none_of(threads.begin(), threads.end(), [main_process](const LiveThread& thread) {
             return thread.pid == main_process;
         });
-    if (left_behind && verdict.awaits_signal)
+    if (left_behind && !verdict.all_held)
         return std::nullopt;
     if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
         return std::nullopt;

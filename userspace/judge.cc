@@ -41,7 +41,7 @@ namespace {
 struct Wait {
     bool internal;
     std::string text;
-    bool for_signal = false;
+    bool held = false; // for what a living thread of the run has, or is
 };
 
 Wait inside(std::string text) {
@@ -51,8 +51,8 @@ Wait outside(std::string text) {
     return {false, std::move(text)};
 }
 
-Wait signal_from_inside() {
-    return {true, "waits for a signal", true};
+Wait held_inside(std::string text) {
+    return {true, std::move(text), true};
 }
 
 std::string hex(std::uint64_t value) {
@@ -253,7 +253,7 @@ Verdict Case::decide(bool timers_possible) {
                            "): " + wait->text;
         if (!wait->internal)
             against(line);
-        verdict.awaits_signal |= wait->for_signal;
+        verdict.all_held &= wait->held;
         verdict.lines.push_back(std::move(line));
     }
     if (!any)
@@ -345,7 +345,7 @@ Wait Case::system_call(const Subject& subject, const SyscallText& call, char sta
                       (call.number == SYS_clone3 &&
                        (read<std::uint64_t>(subject.thread.tid, a[0]).value_or(0) & CLONE_VFORK));
         if (vforks)
-            return inside("waits for its vfork() child to execute a program or end");
+            return held_inside("waits for its vfork() child to execute a program or end");
         return outside("waits for a device or file system (system call " +
                        std::to_string(call.number) + ")");
     }
@@ -376,11 +376,11 @@ Wait Case::system_call(const Subject& subject, const SyscallText& call, char sta
         return children(subject);
     case SYS_pause:
     case SYS_rt_sigsuspend:
-        return signal_from_inside();
+        return inside("waits for a signal");
     case SYS_rt_sigtimedwait:
         if (a[2] != 0)
             return outside("waits for a signal with a time limit");
-        return signal_from_inside();
+        return inside("waits for a signal");
     case SYS_flock:
         return file_lock(subject);
     case SYS_fcntl:
@@ -468,13 +468,14 @@ Wait Case::futex(const Subject& subject, std::uint64_t address, unsigned operati
         if (value && *value > 0)
             if (const LiveThread* joined = by_own_number(subject, *value);
                 joined && joined->pid == subject.thread.pid)
-                return inside("waits for thread " + joined->name + " to end");
+                return held_inside("waits for thread " + joined->name + " to end");
         auto shared = parse_shared_mapping(file(subject, "maps"), address);
         if (shared && outsiders_.map(*shared))
             return outside("waits for a futex in a file that processes outside share");
     }
-    return inside("waits for a mutex or condition (futex " + hex(address) + ")" +
-                  owner_of(subject, address));
+    const std::string owner = owner_of(subject, address);
+    return {true, "waits for a mutex or condition (futex " + hex(address) + ")" + owner,
+            !owner.empty()};
 }
 
 Wait Case::futexes(const Subject& subject, std::uint64_t address, std::uint64_t count) {
@@ -539,9 +540,9 @@ Wait Case::children(const Subject& subject) {
                 return outside("waits for a child process that is not scheduled (" + child + ")");
         }
     }
-    return inside(count == 1 ? "waits for its child process to end"
-                             : "waits for one of its " + std::to_string(count) +
-                                   " child processes to end");
+    return held_inside(count == 1 ? "waits for its child process to end"
+                                  : "waits for one of its " + std::to_string(count) +
+                                        " child processes to end");
 }
 
 // A lock of the process, or of an open file, which is then given by its descriptor.
@@ -574,7 +575,7 @@ Wait Case::file_lock(const Subject& subject, std::optional<int> open_file) {
     std::string text;
     for (const std::string& owner : owners)
         text += (text.empty() ? "" : " or ") + owner;
-    return inside("waits for a file lock held by process " + text);
+    return held_inside("waits for a file lock held by process " + text);
 }
 
 // What flock() and F_OFD_SETLKW lock belongs to all who have that open file, also when the process
@@ -611,7 +612,7 @@ Wait Case::descriptors(const Subject& subject, const std::vector<int>& fds, cons
             text = wait.text;
     }
     if (fds.empty())
-        return signal_from_inside();
+        return inside("waits for a signal");
     if (fds.size() > 1)
         text += " or " + std::to_string(fds.size() - 1) + " more";
     return inside(text);

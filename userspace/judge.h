@@ -30,8 +30,10 @@ struct Verdict {
     // One line for each thread that lives, e.g. "thread 0.1 'worker' (pid 12): waits for a mutex or
     // condition (futex 0x55d0), held by thread 0.2 'main'"; pid is the program's own view.
     std::vector<std::string> lines;
-    std::string reason;         // when it is none: the first line that says why
-    bool awaits_signal = false; // a thread waits for a signal and nothing else
+    std::string reason; // when it is none: the first line that says why
+    // Each thread waits for what another one has or is: a lock, its end, a child. None could be
+    // idle, waiting to be asked for something.
+    bool all_held = true;
 };
 
 // threads: all live threads of the run. timers_possible: it may have armed an interval or POSIX

@@ -324,12 +324,15 @@ std::vector<pct_event> Kernel::take_events(unsigned slot) {
 }
 
 std::optional<std::string> Kernel::ejected_by_now() const {
-    // The state changes as soon as priorities are not enforced any more; ejected() has it later.
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    while (read_text("/sys/kernel/sched_ext/state").value_or("") != "enabled\n" && !ejected() &&
-           std::chrono::steady_clock::now() < patience)
+    if (read_text("/sys/kernel/sched_ext/state").value_or("") == "enabled\n")
+        return ejected();
+    // Why is told when all threads have been given to another scheduler.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!ejected() && std::chrono::steady_clock::now() < patience)
         usleep(1000);
-    return ejected();
+    if (std::optional<std::string> reason = ejected())
+        return reason;
+    return "the kernel unloaded the scheduler, and does not say why";
 }
 
 std::optional<std::string> Kernel::ejected() const {

@@ -60,8 +60,7 @@ public:
 
     // Set when the kernel has unloaded the scheduler: its reason, one line.
     std::optional<std::string> ejected() const;
-    // The same, and no moment later than priorities are not enforced any more. Costs a file's
-    // reading.
+    // The same, from the kernel's first word of it on; then waits for the reason.
     std::optional<std::string> ejected_by_now() const;
 
 private:

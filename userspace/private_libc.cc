@@ -194,15 +194,6 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
     Fd file(::openat(mount.get(), NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755));
     if (!file)
         return failed("create");
-    // A set-user-id program runs as its owner here too, and has no such right where its file system
-    // gives none. Changing the owner clears the bits, so they come last.
-    struct statvfs place{};
-    const bool set_ids = ::fstatvfs(source.get(), &place) == 0 && !(place.f_flag & ST_NOSUID);
-    const mode_t mode = status.st_mode & (set_ids ? 07777 : 01777);
-    if (::fchown(file.get(), status.st_uid, status.st_gid) != 0 && (mode & (S_ISUID | S_ISGID)))
-        return failed("give it to its owner");
-    if (::fchmod(file.get(), mode) != 0) // whatever the umask
-        return failed("set its mode");
     for (off_t at = 0; at < status.st_size;) {
         std::vector<char> buffer(1 << 20);
         ssize_t n = ::pread(source.get(), buffer.data(), buffer.size(), at);
@@ -217,6 +208,15 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
         }
         at += n;
     }
+    // A set-user-id program runs as its owner here too, and has no such right where its file system
+    // gives none. Writing and changing the owner clear the bits, so they come last.
+    struct statvfs place{};
+    const bool set_ids = ::fstatvfs(source.get(), &place) == 0 && !(place.f_flag & ST_NOSUID);
+    const mode_t mode = status.st_mode & (set_ids ? 07777 : 01777);
+    if (::fchown(file.get(), status.st_uid, status.st_gid) != 0 && (mode & (S_ISUID | S_ISGID)))
+        return failed("give it to its owner");
+    if (::fchmod(file.get(), mode) != 0) // whatever the umask
+        return failed("set its mode");
     return PrivateFile(std::move(original), std::move(mount), std::move(file));
 }
 

@@ -105,7 +105,8 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
     if (options.mode == Mode::campaign)
         if (auto error = add(options.out, "--out"))
             return *error;
-    // Where nothing can be shared, nothing was when the run was kept.
+    // A place that cannot be shared was no place for files when the run was kept, or is the host's
+    // own; then the guest says that it has no such directory.
     if (options.mode == Mode::replay && !program_cwd.empty() &&
         vm::is_shareable(resolved(program_cwd, cwd).value_or(program_cwd).string()))
         if (auto error = add(program_cwd, "the kept run's directory"))

@@ -17,6 +17,7 @@ static once_flag flag = ONCE_FLAG_INIT;
 static sem_t awaited;
 static sem_t other;
 static int signals;
+static const struct itimerval once = {{0, 0}, {0, 100000}};
 
 static void lock_and_unlock(void) {
     pthread_mutex_lock(&mutex);
@@ -30,20 +31,19 @@ static void once_more(void) {
 // The first signal leaves the waiting call to be taken up again.
 static void post(int number) {
     (void)number;
-    sem_post(++signals == 2 ? &awaited : &other);
+    if (++signals == 1)
+        setitimer(ITIMER_REAL, &once, NULL);
+    sem_post(signals == 2 ? &awaited : &other);
 }
 
 static void wait_for_signals(void) {
     struct sigaction action = {.sa_handler = post, .sa_flags = SA_RESTART};
-    struct itimerval twice = {{0, 50000}, {0, 50000}};
-    struct itimerval never = {{0, 0}, {0, 0}};
     sem_init(&awaited, 0, 0);
     sem_init(&other, 0, 0);
     sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &twice, NULL);
+    setitimer(ITIMER_REAL, &once, NULL);
     while (sem_wait(&awaited) != 0) {
     }
-    setitimer(ITIMER_REAL, &never, NULL);
 }
 
 int main(int argc, char** argv) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
@@ -29,7 +30,7 @@ std::string scheduler_state() {
     return state.substr(0, state.find('\n'));
 }
 
-bool wait_for_scheduler(seconds limit = seconds(20)) {
+bool wait_for_scheduler(seconds limit = seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (scheduler_state() != "enabled") {
         if (std::chrono::steady_clock::now() > end)
@@ -134,12 +135,18 @@ TEST(Ejection, IsExplainedAndKeepsTheResults) {
         const std::string file = out.path() + "/json";
         Process controller(endless(program, out.path(), {"--json", file, "--spin-limit", "0.1"}));
         ASSERT_TRUE(wait_for_scheduler()) << controller.err();
-        std::this_thread::sleep_for(seconds(4));
+        const auto end = std::chrono::steady_clock::now() + seconds(60);
+        while (controller.err().find("runs,") == std::string::npos &&
+               std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(milliseconds(50)); // for the first to be done
         std::ofstream("/proc/sysrq-trigger") << "S";
-        EXPECT_EQ(3, controller.wait(seconds(20))) << controller.err();
+        EXPECT_EQ(3, controller.wait(seconds(60))) << controller.err();
         EXPECT_NE(std::string::npos, controller.err().find("disabled by sysrq-S"))
             << controller.err();
-        EXPECT_NE(std::string::npos, contents(file).find("\"runs_done\"")) << controller.err();
+        const auto json = nlohmann::json::parse(contents(file), nullptr, false);
+        ASSERT_TRUE(json.is_object()) << controller.err();
+        EXPECT_GT(json.value("runs_done", 0), 0);
+        EXPECT_EQ(json.value("runs_done", 0U), json["results"].size());
         const auto left = left_behind(before, seconds(5));
         EXPECT_TRUE(left.empty()) << listed(left);
     }

@@ -209,7 +209,7 @@ TEST_F(Sleeps, TakeTheirTimeSideBySide) {
 TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
     constexpr unsigned runs = 10;
     constexpr unsigned steps = 50;
-    constexpr long us = 50'000;
+    constexpr long us = 300'000; // an emulated machine does not stand still as long
     measure(runs, steps, {"--sleep-us", std::to_string(us)});
     std::uint64_t sleeps = 0;
     std::uint64_t others = 0;
@@ -239,7 +239,7 @@ TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
               << " others took as long\n";
     EXPECT_LE(interval.low, 1.0 / 50);
     EXPECT_GE(interval.high, 1.0 / 50);
-    EXPECT_LT(others, all / 50); // an emulated machine stands still now and then
+    EXPECT_LT(others, all / 50);
 }
 
 // Two policies share the runs, and each has its own report.

@@ -88,9 +88,11 @@ TEST(LeftBehind, IsLookedAtForADeadlock) {
     EXPECT_EQ(1, stuck.status) << stuck;
     ASSERT_FALSE(stuck.summary.results.empty()) << stuck;
     EXPECT_EQ("deadlock", stuck.summary.results.back().outcome) << stuck;
-    const Call waiting =
-        pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "signal"});
-    EXPECT_EQ(0, waiting.status) << waiting;
+    for (const char* idle : {"semaphore", "signal"}) {
+        const Call waiting =
+            pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), idle});
+        EXPECT_EQ(0, waiting.status) << waiting;
+    }
 }
 
 // Nor does what it leaves in the kernel without a process come into the next run.
