@@ -30,10 +30,10 @@ void one_order(const Animal& animal, const Arguments& more = {}) {
                            "--jobs",
                            animal.jobs(),
                            "--timeout",
-                           "30"};
+                           animal.heavy() ? "180" : "30"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {"--", animal.path()});
-    const Call call = pctctl(arguments, std::chrono::seconds(long_tests() ? 7200 : 200));
+    const Call call = pctctl(arguments, std::chrono::seconds(long_tests() ? 7200 : 600));
     ASSERT_TRUE(call.reported) << call;
     const std::vector<RunResult>& results = call.summary.results;
     ASSERT_EQ(times, results.size()) << call;
