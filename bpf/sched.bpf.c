@@ -547,7 +547,7 @@ static struct pct_operation *operation_at(struct pct_thread *t, __u64 sp)
 {
     int i;
 
-    bpf_for(i, 0, PCT_MAX_OPERATIONS) {
+    for (i = 0; i < PCT_MAX_OPERATIONS; i++) {
         struct pct_operation *op;
         __u64 value = 0;
         __u32 last = t->nr_operations - 1;
@@ -563,10 +563,25 @@ static struct pct_operation *operation_at(struct pct_thread *t, __u64 sp)
     return NULL;
 }
 
+static __always_inline bool is_c11(__u32 point)
+{
+    return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
+}
+
 static __always_inline bool calls_back(__u32 point)
 {
     return point == PCT_LIBC_pthread_once || point == PCT_LIBC_call_once ||
            point == PCT_LIBC_pthread_exit || point == PCT_LIBC_thrd_exit;
+}
+
+/* Could the thread, which enters an operation, be inside another one? Quick for nearly all that do. */
+static __always_inline bool may_be_inside(const struct pct_thread *t)
+{
+    const struct pct_operation *op = &t->operations[0];
+
+    return t->nr_operations > 1 ||
+           (t->nr_operations && (is_c11(op->point) || calls_back(op->point) ||
+                                 op->signals != t->signals));
 }
 
 /*
@@ -585,11 +600,6 @@ static __always_inline void enter_operation(struct pct_thread *t, const struct p
         i = PCT_MAX_OPERATIONS - 1;
     t->operations[i] = *entered;
     t->nr_operations = i + 1;
-}
-
-static __always_inline bool is_c11(__u32 point)
-{
-    return point >= PCT_LIBC_mtx_lock && point <= PCT_LIBC_thrd_exit;
 }
 
 /* ---- Objects of events ----------------------------------------------------------------------- */
@@ -730,7 +740,9 @@ static __always_inline void libc_point(struct pt_regs *regs)
         return;
 
     /* The C11 functions call their pthread twins, or jump to them; that is the same step. */
-    inside = operation_at(t, sp);
+    inside = may_be_inside(t) ? operation_at(t, sp) : NULL;
+    if (!inside)
+        t->nr_operations = 0;
     if (inside && is_c11(inside->point) && !is_c11(point) &&
         (sp == inside->sp || (ret >= t->lib_start && ret < t->lib_end)))
         return;
