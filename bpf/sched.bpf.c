@@ -445,16 +445,15 @@ static __always_inline bool no_progress(struct actor *a, enum pct_demotion sign,
     if (a->cfg->stepwise) {
         if (!pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count))
             return false;
-    } else if (a->cfg->parallel) {
-        bpf_local_irq_save(&irqs);
-        lock_hooks(a->st);
-        reaction = policy_stuck(&a->cfg->policy, &a->st->policy, &a->t->pol, &view,
-                                count << 3 | sign);
-        unlock_hooks(a->st);
-        bpf_local_irq_restore(&irqs);
     } else {
+        bpf_local_irq_save(&irqs);
+        if (a->cfg->parallel)
+            lock_hooks(a->st);
         reaction = policy_stuck(&a->cfg->policy, &a->st->policy, &a->t->pol, &view,
                                 count << 3 | sign);
+        if (a->cfg->parallel)
+            unlock_hooks(a->st);
+        bpf_local_irq_restore(&irqs);
     }
     if (reaction == PCT_REACT_NONE)
         return false;
@@ -570,8 +569,7 @@ static __always_inline bool is_c11(__u32 point)
 
 static __always_inline bool calls_back(__u32 point)
 {
-    return point == PCT_LIBC_pthread_once || point == PCT_LIBC_call_once ||
-           point == PCT_LIBC_pthread_exit || point == PCT_LIBC_thrd_exit;
+    return libc_traits[point & (PCT_OBJECT_POINTS - 1)] & PCT_POINT_CALLS_BACK;
 }
 
 /* Could the thread, which enters an operation, be inside another one? Quick for nearly all that do. */

@@ -284,8 +284,6 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
     hear(run); // of all threads there were at that time: a child may wait for the disk
-    if (kernel_->snapshot(run.slot).lost_events != 0)
-        return std::nullopt; // there may be threads that we have not heard of
     LiveInspector inspector;
     const std::vector<LiveThread> threads = run.roster.alive();
     const Verdict verdict = judge(threads, before.timers != 0, inspector);
@@ -296,6 +294,8 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
             return thread.pid == main_process;
         });
     if (left_behind && !verdict.all_held)
+        return std::nullopt;
+    if (after.lost_events != 0) // there may be threads that we have not heard of
         return std::nullopt;
     if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
         return std::nullopt;
@@ -313,8 +313,8 @@ bool KernelExecutor::at_rest(unsigned slot) const {
 }
 
 KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
-    const pct_run_state state = kernel_->snapshot(run.slot);
-    if (std::string killed = run.roster.fatal_signal(state.first_signal); !killed.empty())
+    const unsigned first_signal = kernel_->state(run.slot).first_signal;
+    if (std::string killed = run.roster.fatal_signal(first_signal); !killed.empty())
         return {Outcome::signal, std::move(killed)};
     if (WIFSIGNALED(wait_status))
         return {Outcome::signal,

@@ -330,9 +330,7 @@ std::optional<std::string> Kernel::ejected_by_now() const {
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!ejected() && std::chrono::steady_clock::now() < patience)
         usleep(1000);
-    if (std::optional<std::string> reason = ejected())
-        return reason;
-    return "the kernel unloaded the scheduler, and does not say why";
+    return ejected().value_or("the kernel unloaded the scheduler, and does not say why");
 }
 
 std::optional<std::string> Kernel::ejected() const {

@@ -30,10 +30,6 @@ std::string known_names() {
     return names;
 }
 
-std::string_view name_of(pct_policy policy) {
-    return all[policy].name;
-}
-
 // "--depth D (2), --radius N (10)", "none".
 std::string parameters_text(pct_policy policy) {
     std::string text = uses_depth(policy) ? "--depth D|auto (auto)" : "";
@@ -55,6 +51,10 @@ const PolicyInfo* find_policy(std::string_view name) {
         if (policy.name == name)
             return &policy;
     return nullptr;
+}
+
+std::string_view name_of(pct_policy policy) {
+    return all[policy].name;
 }
 
 bool uses_depth(pct_policy policy) {

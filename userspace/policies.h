@@ -29,6 +29,8 @@ std::span<const PolicyInfo> known_policies();
 // Null when it is unknown.
 const PolicyInfo* find_policy(std::string_view name);
 
+std::string_view name_of(pct_policy policy);
+
 // The policies of a comma-separated list, at least one, each once. Error of usage.
 Result<std::vector<std::string>> portfolio(std::string_view list);
 // The same as ids, for a list known to be right.

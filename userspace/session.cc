@@ -118,6 +118,15 @@ private:
     std::uint64_t lost_ = 0;
 };
 
+Result<std::unique_ptr<Executor>> make_executor(const ExecutorOptions& options,
+                                                const Surroundings& around) {
+    Result<std::unique_ptr<Executor>> executor = around.make_executor(options);
+    if (executor)
+        for (const std::string& warning : (*executor)->warnings())
+            complain(around, "warning: " + warning);
+    return executor;
+}
+
 } // namespace
 
 ExitStatus run_campaign(const Options& options, const Surroundings& around) {
@@ -132,11 +141,9 @@ ExitStatus run_campaign(const Options& options, const Surroundings& around) {
     report.campaign_seed = options.campaign_seed ? *options.campaign_seed : random_seed();
     report.caller = caller(options, around);
 
-    auto executor = around.make_executor(report.options);
+    auto executor = make_executor(report.options, around);
     if (!executor)
         return give_up(around, executor.error());
-    for (const std::string& warning : (*executor)->warnings())
-        complain(around, "warning: " + warning);
 
     std::uint64_t not_kept = 0;
     {
@@ -210,11 +217,9 @@ ExitStatus run_replay(const Options& options, const Surroundings& around) {
     report.planned = options.times;
     report.caller = caller(options, around);
 
-    auto executor = around.make_executor(report.options);
+    auto executor = make_executor(report.options, around);
     if (!executor)
         return give_up(around, executor.error());
-    for (const std::string& warning : (*executor)->warnings())
-        complain(around, "warning: " + warning);
     {
         // Of a single run the text below says it all.
         Progress progress(around.err, terminal_columns(around.err, options.inside_vm),

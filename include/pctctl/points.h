@@ -31,6 +31,8 @@
 #define PCT_POINT_PROCESS 256u   /* processes and threads */
 #define PCT_POINT_READ_ONLY 512u /* two of them on the same object commute */
 #define PCT_POINT_ACQUIRES 1024u /* a lock */
+/* A libc operation in which the program's own code may be executed, with operations of its own. */
+#define PCT_POINT_CALLS_BACK 2048u
 
 /* X(symbol, traits); a symbol absent from a libc is skipped, aliases of one address count once. */
 #define PCT_LIBC_POINTS(X)                                                                         \
@@ -62,13 +64,13 @@
     X(sem_timedwait, 0)                                                                            \
     X(sem_clockwait, 0)                                                                            \
     X(sem_post, 0)                                                                                 \
-    X(pthread_once, 0)                                                                             \
+    X(pthread_once, PCT_POINT_CALLS_BACK)                                                          \
     X(pthread_create, PCT_POINT_PROCESS)                                                           \
     X(pthread_join, PCT_POINT_PROCESS)                                                             \
     X(pthread_tryjoin_np, PCT_POINT_POLLS | PCT_POINT_PROCESS)                                     \
     X(pthread_timedjoin_np, PCT_POINT_PROCESS)                                                     \
     X(pthread_clockjoin_np, PCT_POINT_PROCESS)                                                     \
-    X(pthread_exit, PCT_POINT_PROCESS)                                                             \
+    X(pthread_exit, PCT_POINT_PROCESS | PCT_POINT_CALLS_BACK)                                      \
     X(mtx_lock, PCT_POINT_ACQUIRES)                                                                \
     X(mtx_trylock, PCT_POINT_POLLS | PCT_POINT_ACQUIRES)                                           \
     X(mtx_timedlock, PCT_POINT_ACQUIRES)                                                           \
@@ -77,10 +79,10 @@
     X(cnd_timedwait, 0)                                                                            \
     X(cnd_signal, 0)                                                                               \
     X(cnd_broadcast, 0)                                                                            \
-    X(call_once, 0)                                                                                \
+    X(call_once, PCT_POINT_CALLS_BACK)                                                             \
     X(thrd_create, PCT_POINT_PROCESS)                                                              \
     X(thrd_join, PCT_POINT_PROCESS)                                                                \
-    X(thrd_exit, PCT_POINT_PROCESS)                                                                \
+    X(thrd_exit, PCT_POINT_PROCESS | PCT_POINT_CALLS_BACK)                                         \
     X(pthread_mutex_destroy, 0)                                                                    \
     X(pthread_cond_destroy, 0)                                                                     \
     X(pthread_barrier_destroy, 0)                                                                  \

@@ -10,12 +10,9 @@ namespace pctctl::model {
 
 void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k,
                         const PolicyParameters& parameters) {
-    const auto policies = known_policies();
-    const auto policy = std::find_if(policies.begin(), policies.end(), [&](const PolicyInfo& p) {
-        return p.id == static_cast<pct_policy>(config.policy);
-    });
-    const pct_policy_config drawn = policy_config(
-        {.policy = std::string(policy->name), .depth = depth}, {k, config.seed}, parameters);
+    const std::string policy(name_of(static_cast<pct_policy>(config.policy)));
+    const pct_policy_config drawn =
+        policy_config({.policy = policy, .depth = depth}, {k, config.seed}, parameters);
     config.nr_change_points = drawn.nr_change_points;
     config.change_range = drawn.change_range;
     std::copy_n(drawn.change_points, drawn.nr_change_points, config.change_points);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,57 +42,62 @@ TEST(Capture, ForwardsWhatIsNew) {
     EXPECT_STREQ("firstsecond", text);
 }
 
+// Reads nothing before it is told to.
+class SlowReader {
+public:
+    SlowReader() {
+        int ends[2];
+        if (::pipe(ends) != 0)
+            throw std::system_error(errno, std::generic_category(), "pipe");
+        from_ = Fd(ends[0]);
+        to_ = Fd(ends[1]);
+    }
+    int fd() const { return to_.get(); }
+
+    // What it has got when all the rest has been forwarded to it.
+    std::string rest_of(Capture& capture) {
+        std::string read;
+        std::thread reader([&] {
+            std::vector<char> buffer(1 << 20);
+            ssize_t n;
+            while ((n = ::read(from_.get(), buffer.data(), buffer.size())) > 0)
+                read.append(buffer.data(), static_cast<std::size_t>(n));
+        });
+        capture.forward_rest(to_.get());
+        to_.reset();
+        reader.join();
+        return read;
+    }
+
+private:
+    Fd from_, to_;
+};
+
 // Else a slow reader would keep the run from being watched.
 TEST(Capture, ForwardsWithoutWaiting) {
     auto capture = Capture::create("test");
     ASSERT_TRUE(capture);
-    int ends[2];
-    ASSERT_EQ(0, ::pipe(ends));
-    const Fd from(ends[0]);
-    Fd to(ends[1]);
+    SlowReader slow;
     std::string text;
     for (int i = 0; i < 100000; ++i)
         text += std::to_string(i) + "\n";
     write_text(*capture, text);
-    capture->forward(to.get());
-    capture->forward(to.get());
-    std::string read;
-    std::thread reader([&] {
-        char buffer[10000];
-        ssize_t n;
-        while ((n = ::read(from.get(), buffer, sizeof buffer)) > 0)
-            read.append(buffer, static_cast<std::size_t>(n));
-    });
-    capture->forward_rest(to.get());
-    to.reset();
-    reader.join();
-    EXPECT_TRUE(read == text);
+    capture->forward(slow.fd());
+    capture->forward(slow.fd());
+    EXPECT_TRUE(slow.rest_of(*capture) == text);
 }
 
 TEST(Capture, ForwardingTellsWhatWasFreedMeanwhile) {
     auto capture = Capture::create("test");
     ASSERT_TRUE(capture);
-    int ends[2];
-    ASSERT_EQ(0, ::pipe(ends));
-    const Fd from(ends[0]);
-    Fd to(ends[1]);
+    SlowReader slow;
     const std::string block(std::size_t{1} << 20, 'x');
     for (int i = 0; i < 70; ++i) {
         write_text(*capture, block);
-        capture->forward(to.get());
+        capture->forward(slow.fd());
         capture->trim();
     }
-    std::string read;
-    std::thread reader([&] {
-        std::vector<char> buffer(1 << 20);
-        ssize_t n;
-        while ((n = ::read(from.get(), buffer.data(), buffer.size())) > 0)
-            read.append(buffer.data(), static_cast<std::size_t>(n));
-    });
-    capture->forward_rest(to.get());
-    to.reset();
-    reader.join();
-    EXPECT_TRUE(read == capture->contents());
+    EXPECT_TRUE(slow.rest_of(*capture) == capture->contents());
 }
 
 TEST(Capture, KeepsBothEndsOfLongOutput) {

@@ -28,6 +28,31 @@ status() {
     echo $?
 }
 
+# another_user PART...: sets $as_user, a command that makes its arguments another user's, that one's $uid and
+# $gid, and $parts, a copy of vm/ and these parts of build/: the checkout may be below a directory others
+# cannot enter. Without privileges it is we ourselves, and the checkout. The directory $work/here is the user's.
+another_user() {
+    uid=$(id -u) gid=$(id -g)
+    as_user=
+    parts=$root
+    mkdir -p "$work/here"
+    [ "$uid" = 0 ] || return 0
+    uid=54321 gid=54322
+    as_user="setpriv --reuid $uid --regid $gid --clear-groups --no-new-privs"
+    parts=$work/parts
+    deps=${PCTCTL_DEPS:-$root/.deps}
+    mkdir -p "$parts/build" "$parts/.deps" && cp -R "$root/vm" "$parts/vm" || fail "copying"
+    for part in "$@"; do
+        cp -R "$root/build/$part" "$parts/build/$part" || fail "copying"
+    done
+    for part in kernel qemu; do
+        [ ! -e "$deps/$part" ] || cp -R "$deps/$part" "$parts/.deps/$part" || fail "copying"
+    done
+    chmod -R go+rX "$work"
+    chown "$uid:$gid" "$work/here"
+    unset PCTCTL_DEPS
+}
+
 # children PID: process ids, defunct ones left out
 children() {
     for stat in /proc/[0-9]*/stat; do

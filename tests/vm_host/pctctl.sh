@@ -20,27 +20,10 @@ expect "replayed" 1 $?
 grep -q '^same outcome, same order of steps as the kept run$' said || fail "another run: $(cat said)"
 echo "ok: the same run"
 
-# As another user, with a copy of the parts: the checkout may be below a directory others cannot enter.
-uid=$(id -u) gid=$(id -g)
-as_user=
-if [ "$uid" = 0 ]; then
-    uid=54321 gid=54322
-    as_user="setpriv --reuid $uid --regid $gid --clear-groups --no-new-privs"
-    parts=$work/parts
-    deps=${PCTCTL_DEPS:-$root/.deps}
-    mkdir -p "$parts/build" "$parts/.deps" && cp -R "$root/vm" "$parts/vm" &&
-        cp -R "$root/build/vm" "$pctctl" "$parts/build/" || fail "copying"
-    for part in kernel qemu; do
-        [ ! -e "$deps/$part" ] || cp -R "$deps/$part" "$parts/.deps/$part" || fail "copying"
-    done
-    chmod -R go+rX "$work"
-    chown "$uid:$gid" "$work/here"
-    pctctl=$parts/build/pctctl
-    unset PCTCTL_DEPS
-fi
+another_user vm pctctl
 # The program tells who it is and who started it, and fails, so that its words are kept.
 # shellcheck disable=SC2016
-HOME=$work/here OTHER_TEST='from here' $as_user "$pctctl" --vm --runs 1 -- \
+HOME=$work/here OTHER_TEST='from here' $as_user "$parts/build/pctctl" --vm --runs 1 -- \
     sh -c 'echo "$(id -u) $(id -g) <$OTHER_TEST> <$PCTCTL_GUEST_UID>"; exit 3' >"$work/said" 2>&1
 expect "a failing script" 1 $?
 expect "the program is the user, with the user's environment" "$uid $gid <from here> <>" \

@@ -4,26 +4,8 @@
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 
-uid=$(id -u) gid=$(id -g)
-as_user=
-parts=$root
-if [ "$uid" = 0 ]; then
-    uid=54321 gid=54322
-    as_user="setpriv --reuid $uid --regid $gid --clear-groups --no-new-privs"
-    # The checkout may be below a directory others cannot enter.
-    parts=$work/parts
-    deps=${PCTCTL_DEPS:-$root/.deps}
-    mkdir -p "$parts/build" "$parts/.deps" && cp -R "$root/vm" "$parts/vm" &&
-        cp -R "$root/build/vm" "$parts/build/vm" || fail "copying"
-    for part in kernel qemu; do
-        [ ! -e "$deps/$part" ] || cp -R "$deps/$part" "$parts/.deps/$part" || fail "copying"
-    done
-    chmod -R go+rX "$work"
-fi
-mkdir "$work/here"
-chown "$uid:$gid" "$work/here" 2>/dev/null
+another_user vm
 cd "$work/here" || exit 1
-unset PCTCTL_DEPS
 
 in_vm() { # a script in the VM, started by the user
     # shellcheck disable=SC2086
