@@ -35,6 +35,14 @@ char letter(const Event& event) {
         return 'f';
     case Op::kJoin:
         return 'j';
+    case Op::kCondSleep:
+        return 'w';
+    case Op::kSignal:
+        return 's';
+    case Op::kBroadcast:
+        return 'b';
+    case Op::kPoll:
+        return 't';
     default:
         throw std::invalid_argument("a model's event that no program executes");
     }
@@ -46,11 +54,25 @@ bool stepwise(const pct_policy_config& config) {
 
 using Events = std::vector<Event>;
 
+// Objects: accesses, mutexes, semaphores, and each thread's condition variable, in this order.
+struct Objects {
+    unsigned accesses, mutexes, semaphores;
+
+    Object access(std::size_t i) const { return static_cast<Object>(1 + i); }
+    Object mutex(std::size_t i) const { return static_cast<Object>(1 + accesses + i); }
+    Object semaphore(std::size_t i) const {
+        return static_cast<Object>(1 + accesses + mutexes + i);
+    }
+    Object condition(Thread t) const {
+        return static_cast<Object>(1 + accesses + mutexes + semaphores + t);
+    }
+};
+
 // What one thread does, but for starting others.
 class Body {
 public:
-    Body(Random& random, unsigned objects, unsigned mutexes, unsigned semaphores)
-        : random_(random), objects_(objects), mutexes_(mutexes), semaphores_(semaphores) {}
+    Body(Random& random, const Objects& objects, Thread self)
+        : random_(random), objects_(objects), self_(self) {}
 
     Events make(std::size_t events) {
         Events body;
@@ -62,24 +84,33 @@ public:
 private:
     void item(Events& body, unsigned first_mutex) {
         const std::size_t kind = random_.below(20);
-        if (kind < 7 && first_mutex < mutexes_) {
+        if (kind < 7 && first_mutex < objects_.mutexes) {
             // Mostly in one order; not always, which is how programs deadlock.
             const auto mutex = static_cast<unsigned>(
-                random_.below(8) ? first_mutex + random_.below(mutexes_ - first_mutex) : 0);
+                random_.below(8) ? first_mutex + random_.below(objects_.mutexes - first_mutex) : 0);
             if (held_ & 1U << mutex)
                 return;
             held_ |= 1U << mutex;
-            body.push_back(lock(static_cast<Object>(objects_ + 1 + mutex)));
+            body.push_back(lock(objects_.mutex(mutex)));
             for (std::size_t inner = random_.below(3); inner > 0; inner--)
                 item(body, mutex + 1);
-            body.push_back(unlock(static_cast<Object>(objects_ + 1 + mutex)));
+            if (random_.below(6) == 0)
+                body.push_back({.op = Op::kCondSleep,
+                                .object = objects_.condition(self_),
+                                .other = objects_.mutex(mutex)});
+            body.push_back(unlock(objects_.mutex(mutex)));
             held_ &= ~(1U << mutex);
-        } else if (kind < 12 && semaphores_ > 0) {
-            const auto semaphore =
-                static_cast<Object>(objects_ + mutexes_ + 1 + random_.below(semaphores_));
-            body.push_back(random_.below(5) < 2 ? acquire(semaphore) : release(semaphore));
+        } else if (kind < 12 && objects_.semaphores > 0) {
+            const Object semaphore = objects_.semaphore(random_.below(objects_.semaphores));
+            const std::size_t what = random_.below(4);
+            if (what < 1)
+                body.push_back(acquire(semaphore));
+            else if (what < 3)
+                body.push_back(release(semaphore));
+            else
+                body.push_back({.op = Op::kPoll, .object = semaphore});
         } else {
-            const auto object = static_cast<Object>(1 + random_.below(objects_));
+            const Object object = objects_.access(random_.below(objects_.accesses));
             Event event = random_.below(2) ? read(object) : access(object);
             event.acquires = event.read_only;
             body.push_back(event);
@@ -87,7 +118,8 @@ private:
     }
 
     Random& random_;
-    unsigned objects_, mutexes_, semaphores_;
+    const Objects& objects_;
+    const Thread self_;
     unsigned held_ = 0;
 };
 
@@ -111,6 +143,36 @@ void balance(std::vector<Events>& threads, Random& random) {
         }
 }
 
+// There are signals of others for each condition wait, rather late than early: one that comes
+// before it is lost.
+void balance_waits(std::vector<Events>& threads, Random& random) {
+    constexpr unsigned kSignals = 3;
+    std::vector<std::pair<Thread, Object>> waits;
+    for (Thread t = 0; t < threads.size(); t++)
+        for (const Event& event : threads[t])
+            if (event.op == Op::kCondSleep)
+                waits.insert(waits.end(), kSignals, {t, event.object});
+    for (const auto& [waiting, condition] : waits) {
+        const std::size_t other = (waiting + 1 + random.below(threads.size() - 1)) % threads.size();
+        Events& thread = threads[other];
+        const std::size_t late = (thread.size() + 1) / 2;
+        insert(thread, late + random.below(thread.size() + 1 - late),
+               {.op = random.below(2) ? Op::kSignal : Op::kBroadcast, .object = condition});
+    }
+}
+
+// Tries again until it has got it, or often enough. The number of tries so far is a variable.
+Event polling(Object semaphore, std::size_t variable, std::size_t index) {
+    return {.op = Op::kPoll, .object = semaphore, .effect = [=](State& state) {
+                std::int64_t& tries = state.variables[variable];
+                if (state.value(semaphore) > 0)
+                    state.value(semaphore)--;
+                else if (++tries < Executable::kTries)
+                    return static_cast<int>(index);
+                return kNext;
+            }};
+}
+
 } // namespace
 
 std::uint32_t step_kind(const Event& event) {
@@ -129,6 +191,14 @@ std::uint32_t step_kind(const Event& event) {
         return PCT_KIND_LIBC + PCT_LIBC_sem_post;
     case 'f':
         return PCT_KIND_LIBC + PCT_LIBC_pthread_create;
+    case 'w':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_wait;
+    case 's':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_signal;
+    case 'b':
+        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_broadcast;
+    case 't':
+        return PCT_KIND_LIBC + PCT_LIBC_sem_trywait;
     default:
         return PCT_KIND_LIBC + PCT_LIBC_pthread_join;
     }
@@ -141,28 +211,43 @@ std::string Executable::text() const {
         for (const Event& event : threads[t]) {
             const bool about_thread = event.op == Op::kFork || event.op == Op::kJoin;
             text += letter(event) + std::to_string(about_thread ? event.other : event.object);
+            if (event.op == Op::kCondSleep)
+                text += "," + std::to_string(event.other);
         }
     }
     return text;
 }
 
 Program Executable::program() const {
-    Program p{.name = text(), .threads = threads};
+    Program p{.name = text()};
     const Object all_processes = processes_object(threads);
-    for (Thread t = 1; t < threads.size(); t++)
+    p.threads.resize(threads.size());
+    for (Thread t = 1; t < threads.size(); t++) {
         p.forked.push_back(t);
-    for (Events& thread : p.threads) {
-        for (Event& event : thread)
-            if (event.op == Op::kFork || event.op == Op::kJoin)
-                event.object = all_processes;
-        thread.push_back(leave());
-    }
-    if (processes)
-        for (auto t = static_cast<Thread>(threads.size() - 1); t > 0; t--) {
+        if (processes) {
             Event starts = fork(t);
             starts.step = false;
-            insert(p.threads[0], 0, starts);
+            p.threads[0].push_back(starts);
         }
+    }
+    for (Thread t = 0; t < threads.size(); t++) {
+        Events& real = p.threads[t];
+        for (Event event : threads[t]) {
+            if (event.op == Op::kFork || event.op == Op::kJoin)
+                event.object = all_processes;
+            if (event.op == Op::kPoll) {
+                event = polling(event.object, p.variables.size(), real.size());
+                p.variables.push_back(0);
+            }
+            real.push_back(event);
+            if (event.op == Op::kCondSleep) {
+                event.op = Op::kCondResume;
+                event.step = false;
+                real.push_back(event);
+            }
+        }
+        real.push_back(leave());
+    }
     return p;
 }
 
@@ -189,16 +274,24 @@ std::size_t Executable::nr_events() const {
     return events;
 }
 
+std::size_t Executable::most_steps() const {
+    std::size_t steps = 0;
+    for (const Events& thread : threads)
+        for (const Event& event : thread)
+            steps += event.op == Op::kPoll ? kTries : 1;
+    return steps;
+}
+
 Executable random_executable(Random& random, bool processes) {
     Executable result{.threads = {}, .processes = processes};
     const auto nr_threads = static_cast<Thread>(2 + random.below(4));
-    const auto objects = static_cast<unsigned>(1 + random.below(3));
-    const auto mutexes = static_cast<unsigned>(1 + random.below(2));
-    const auto semaphores = static_cast<unsigned>(random.below(3));
-    Body body(random, objects, mutexes, semaphores);
+    const Objects objects{.accesses = static_cast<unsigned>(1 + random.below(3)),
+                          .mutexes = static_cast<unsigned>(1 + random.below(2)),
+                          .semaphores = static_cast<unsigned>(random.below(3))};
     for (Thread t = 0; t < nr_threads; t++)
-        result.threads.push_back(body.make(random.below(7)));
+        result.threads.push_back(Body(random, objects, t).make(random.below(7)));
     balance(result.threads, random);
+    balance_waits(result.threads, random);
     if (processes)
         return result;
     for (Thread t = 1; t < nr_threads; t++) {
@@ -243,12 +336,18 @@ std::vector<Executable> smaller(const Executable& executable) {
             Executable without = executable;
             Events& rest = without.threads[t];
             rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-            if (event.op == Op::kLock)
-                rest.erase(std::find_if(rest.begin() + static_cast<std::ptrdiff_t>(i), rest.end(),
-                                        [&](const Event& other) {
-                                            return other.op == Op::kUnlock &&
-                                                   other.object == event.object;
-                                        }));
+            if (event.op == Op::kLock) {
+                const auto from = rest.begin() + static_cast<std::ptrdiff_t>(i);
+                const auto end = rest.erase(std::find_if(from, rest.end(), [&](const Event& other) {
+                    return other.op == Op::kUnlock && other.object == event.object;
+                }));
+                rest.erase(std::remove_if(from, end,
+                                          [&](const Event& other) {
+                                              return other.op == Op::kCondSleep &&
+                                                     other.other == event.object;
+                                          }),
+                           end);
+            }
             found.push_back(std::move(without));
         }
     }
@@ -279,6 +378,7 @@ Performance perform(const Executable& executable, const pct_policy_config& confi
     result.steps = mechanism.policy_run().steps;
     result.concurrent = mechanism.policy_run().concurrent;
     result.longest_phase = mechanism.policy_run().longest_phase;
+    result.interventions = mechanism.interventions();
     result.deadlock = mechanism.state().deadlocked();
     return result;
 }

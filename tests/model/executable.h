@@ -17,8 +17,11 @@ namespace pctctl::model {
 // thread exists from the start, starts others by kFork, waits for them by kJoin, and its process
 // ends with it.
 struct Executable {
-    // Events as in Program, without leave(). Reading is taking a lock for reading: it acquires.
-    // Objects of accesses, mutexes and semaphores have numbers of their own.
+    // Events as in Program, without leave(). Reading is taking a lock for reading: it acquires. A
+    // condition wait is its first half alone, the condition variable one that no other thread waits
+    // for. Polling is trying to acquire a semaphore, kTries times at most. Objects of accesses,
+    // mutexes, semaphores and condition variables have numbers of their own.
+    static constexpr unsigned kTries = 40; // more than it mostly takes until they are noticed
     std::vector<std::vector<Event>> threads;
     // The threads are processes with shared memory, all started by the first one before it does
     // anything else, which is no step: neither kFork nor kJoin.
@@ -28,10 +31,11 @@ struct Executable {
     Program program() const;  // as the model reads it
     std::vector<std::uint64_t> identities() const;
     std::size_t nr_events() const;
+    std::size_t most_steps() const;
 };
 
 // Random ones: 2 to 5 threads, started and joined here and there, with accesses, critical sections
-// also within each other, and semaphores. Some deadlock.
+// also within each other, semaphores, waited for or polled, and condition variables. Some deadlock.
 Executable random_executable(Random& random, bool processes);
 
 // Everything that can be left out of it, each by itself: smaller ones that still make sense.
@@ -46,6 +50,7 @@ struct Performance {
     std::uint64_t steps = 0;
     std::uint64_t concurrent = 0; // see struct pct_policy_run
     std::uint64_t longest_phase = 0;
+    std::uint64_t interventions = 0;
     bool deadlock = false;
 };
 Performance perform(const Executable& executable, const pct_policy_config& config);

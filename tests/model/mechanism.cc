@@ -34,6 +34,7 @@ void Mechanism::start(const pct_policy_config& config) {
     marks_.clear();
     queues_.reset();
     demotions_ = 0;
+    interventions_ = 0;
     cut_short_ = false;
     for (ThreadState& thread : threads_)
         thread = {};
@@ -116,31 +117,53 @@ void Mechanism::arrive(Thread t) {
     pct_policy_arrive(config_, &run_, &thread.policy, &view);
     thread.arrived = true;
     thread.selected_before = false;
-    if (event.op == Op::kYield && view.enabled > 1)
-        react(pct_policy_stuck(config_, &run_, &thread.policy, &view, PCT_DEMOTE_YIELD,
-                               ++thread.yields),
-              t, nullptr);
+    if (view.enabled > 1)
+        notice_no_progress(t, view);
     update_waiting();
+}
+
+void Mechanism::notice_no_progress(Thread t, const pct_policy_view& view) {
+    ThreadState& thread = threads_[t];
+    const Op op = state_.next(t).op;
+    if (op != Op::kYield && op != Op::kPoll)
+        return;
+    const std::uint64_t before = thread.policy.priority;
+    const pct_reaction reaction = op == Op::kYield
+                                      ? pct_policy_stuck(config_, &run_, &thread.policy, &view,
+                                                         PCT_DEMOTE_YIELD, ++thread.yields)
+                                      : pct_policy_stuck(config_, &run_, &thread.policy, &view,
+                                                         PCT_DEMOTE_POLL, ++thread.polls);
+    interventions_ += reaction != PCT_REACT_NONE || thread.policy.priority != before;
+    react(reaction, t, nullptr);
 }
 
 void Mechanism::execute(Thread t) {
     ThreadState& thread = threads_[t];
-    thread.selected = true;
-    if (!thread.selected_before)
-        mark(t, state_.next_index(t), Moment::kSelected);
-    thread.selected_before = true;
-    react(pct_policy_select(config_, &run_, &thread.policy), t, nullptr);
+    if (!thread.selected) { // else it is in the middle of a condition wait
+        thread.selected = true;
+        if (!thread.selected_before)
+            mark(t, state_.next_index(t), Moment::kSelected);
+        thread.selected_before = true;
+        react(pct_policy_select(config_, &run_, &thread.policy), t, nullptr);
+    }
     if (!state_.can_execute(t)) { // only if threads attempt what has to wait
         thread.blocked = true;
         thread.selected = false;
         thread.yields = 0;
+        thread.polls = 0;
         pct_policy_block(config_, &run_, &thread.policy);
         if (waiting_ == Waiting::kQueues)
-            queues_.wait(t, state_.next(t));
+            queues_.wait(t, state_.next(t), state_.signalled(t));
         return;
     }
     const Event& event = state_.next(t);
     state_.execute(t);
+    if (event.op == Op::kCondSleep) { // half of its step
+        if (waiting_ == Waiting::kQueues)
+            wake(queues_.executed(t, event));
+        update_waiting();
+        return;
+    }
     schedule_.push_back(t);
     thread.arrived = false;
     thread.selected = false;
@@ -207,6 +230,7 @@ void Mechanism::update_waiting() {
             pct_policy_wake(config_, &run_, &thread.policy);
         } else if (!thread.blocked && !can && waiting_ == Waiting::kDisabled) {
             thread.blocked = true;
+            thread.selected = false;
             pct_policy_block(config_, &run_, &thread.policy);
         }
     }
@@ -231,6 +255,7 @@ void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by
     case PCT_REACT_DEMOTE:
         acting.priority = pct_demoted_priority(++demotions_);
         threads_[actor].yields = 0;
+        threads_[actor].polls = 0;
         break;
     case PCT_REACT_BUMP: {
         Thread chosen = static_cast<Thread>(threads_.size());

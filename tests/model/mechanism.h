@@ -63,6 +63,8 @@ public:
     const pct_policy_run& policy_run() const { return run_; }
     bool found_bug() const { return program_.bug && program_.bug(schedule_, state_); }
     bool cut_short() const { return cut_short_; }
+    // How often the policy did something about a thread that made no progress.
+    std::uint64_t interventions() const { return interventions_; }
     // Steps of each thread, its present priority, and its identity.
     std::uint64_t steps(Thread t) const { return threads_[t].policy.steps; }
     std::uint64_t priority(Thread t) const { return threads_[t].policy.priority; }
@@ -73,7 +75,7 @@ private:
         pct_policy_thread policy;
         bool exists, arrived, selected, blocked, executed;
         bool selected_before, over_unmarked;
-        std::uint64_t yields;
+        std::uint64_t yields, polls; // in a row
     };
 
     void appear(Thread t, std::uint64_t creators_priority);
@@ -85,6 +87,7 @@ private:
     void appear_forked(Thread creator);
     void wake(Thread t);
     void finish_step(Thread t);
+    void notice_no_progress(Thread t, const pct_policy_view& view);
     void react(pct_reaction reaction, Thread actor, const pct_pending* by);
     void update_waiting();
     bool enabled(Thread t) const {
@@ -110,6 +113,7 @@ private:
     Choice choice_;
     std::size_t max_steps_ = 1'000'000;
     std::uint64_t demotions_ = 0;
+    std::uint64_t interventions_ = 0;
     bool cut_short_ = false;
 };
 

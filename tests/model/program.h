@@ -24,12 +24,13 @@ enum class Op : std::uint8_t {
     kAcquire,    // waits until the semaphore is above 0, and decrements it
     kRelease,    // increments it
     kCondSleep,  // first half of a condition wait: gives up the mutex `other`, sleeps on the object
-    kCondResume, // second half: waits to be signalled, and for the mutex `other`
+    kCondResume, // second half: waits to be signalled, and for the mutex `other`; of the same step
     kSignal,
     kBroadcast,
     kFork,  // starts thread `other`
     kJoin,  // waits until thread `other` has ended
     kYield, // says that it makes no progress
+    kPoll,  // likewise if it is repeated; the effect tells whether it is
 };
 
 class State;
@@ -81,6 +82,8 @@ public:
     bool any_enabled() const;
     std::vector<Thread> enabled_threads() const;
     bool deadlocked() const; // nobody is enabled, and somebody has not ended
+    bool signalled(Thread t) const { return signalled_[t]; } // since its last kCondSleep
+    int& value(Object object) { return value_[object]; }     // see value_
 
     std::vector<std::int64_t> variables;
 

@@ -17,15 +17,24 @@ void WaitQueues::reset() {
     std::fill(joiner_.begin(), joiner_.end(), kNobody);
 }
 
-void WaitQueues::wait(Thread t, const Event& event) {
+void WaitQueues::wait(Thread t, const Event& event, bool signalled) {
     had_to_wait_[t] = 1;
     if (event.op == Op::kJoin) {
         joiner_[event.other] = t;
         return;
     }
-    queues_[event.object].push_back(t);
-    if (event.op == Op::kLock)
-        contended_[event.object] = 1;
+    const bool for_mutex = event.op == Op::kLock || (event.op == Op::kCondResume && signalled);
+    const Object object = event.op == Op::kCondResume && signalled ? event.other : event.object;
+    queues_[object].push_back(t);
+    if (for_mutex)
+        contended_[object] = 1;
+}
+
+Thread WaitQueues::unlocked(Object mutex) {
+    if (!contended_[mutex])
+        return kNobody;
+    contended_[mutex] = 0;
+    return first_of(queues_[mutex]);
 }
 
 Thread WaitQueues::first_of(std::deque<Thread>& queue) {
@@ -44,10 +53,14 @@ Thread WaitQueues::executed(Thread t, const Event& event) {
         contended_[event.object] = had_to_wait;
         return kNobody;
     case Op::kUnlock:
-        if (!contended_[event.object])
-            return kNobody;
-        contended_[event.object] = 0;
-        return first_of(queues_[event.object]);
+        return unlocked(event.object);
+    case Op::kCondSleep:
+        return unlocked(event.other);
+    case Op::kCondResume: // it takes no chances
+        contended_[event.other] = 1;
+        return kNobody;
+    case Op::kSignal:
+    case Op::kBroadcast:
     case Op::kRelease:
         return first_of(queues_[event.object]);
     default:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Whom an event wakes when several threads wait for the same thing: what the algorithms of the GNU
 // C library do (lowlevellock, new semaphores, joining), with the kernel's futex queues, first come
-// first served.
+// first served. Only one thread may ever wait for a condition variable: which of several a signal
+// is for depends on the library's version, and on who has come how far on the way to sleep.
 #pragma once
 
 #include "program.h"
@@ -19,8 +20,9 @@ public:
     explicit WaitQueues(const Program& program);
 
     void reset();
-    // The thread has attempted the event, and goes to sleep.
-    void wait(Thread t, const Event& event);
+    // The thread has attempted the event, and goes to sleep. `signalled` matters to a condition
+    // wait: it has been woken from that and waits for the mutex.
+    void wait(Thread t, const Event& event, bool signalled);
     // It has executed the event; who wakes up of it.
     Thread executed(Thread t, const Event& event);
     // The thread has ended; who wakes up of it.
@@ -28,6 +30,7 @@ public:
 
 private:
     Thread first_of(std::deque<Thread>& queue);
+    Thread unlocked(Object mutex);
 
     std::vector<std::deque<Thread>> queues_; // by object
     // Of mutexes: unlocking them wakes somebody. Set by those that have to wait and by those that

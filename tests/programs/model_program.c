@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 256, BROKEN = 70 };
+enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 1024, TRIES = 40, BROKEN = 70 };
 
 // An access is a signal to a condition variable that nobody waits for, reading is the taking of a
 // lock for reading that nobody takes for writing: one step each, and they never wait. They may act
@@ -54,9 +54,28 @@ static void mark(char character) {
 
 static void* thread(void* number);
 
-static void execute(char operation, long operand) {
+// What a thread does at one place in its text.
+struct event {
+    char operation;
+    long operand, mutex; // the latter for 'w'
+};
+
+// The end of the event's text, or NULL if there is none.
+static const char* next_event(const char* text, struct event* event) {
+    char* end;
+    if (*text < 'a' || *text > 'z')
+        return NULL;
+    event->operation = *text;
+    event->operand = strtol(text + 1, &end, 10);
+    if (*end == ',')
+        event->mutex = strtol(end + 1, &end, 10);
+    return end;
+}
+
+static void execute(const struct event* event) {
+    long operand = event->operand;
     union object* object = &objects[operand];
-    switch (operation) {
+    switch (event->operation) {
     case 'a':
         pthread_cond_signal(&object->cond);
         break;
@@ -75,6 +94,15 @@ static void execute(char operation, long operand) {
     case 'v':
         sem_post(&object->semaphore);
         break;
+    case 'w':
+        pthread_cond_wait(&object->cond, &objects[event->mutex].mutex);
+        break;
+    case 's':
+        pthread_cond_signal(&object->cond);
+        break;
+    case 'b':
+        pthread_cond_broadcast(&object->cond);
+        break;
     case 'f':
         need(pthread_create(&threads[operand], NULL, thread, (void*)operand) == 0,
              "pthread_create");
@@ -89,15 +117,17 @@ static void execute(char operation, long operand) {
 
 static void* thread(void* number) {
     long self = (long)number;
-    const char* next = programs[self];
-    while (*next >= 'a' && *next <= 'z') {
-        char operation = *next++;
-        char* end;
-        long operand = strtol(next, &end, 10);
-        next = end;
-        mark((char)('a' + self));
-        execute(operation, operand);
-        mark((char)('A' + self));
+    struct event event;
+    for (const char* next = programs[self]; (next = next_event(next, &event));) {
+        int again = event.operation == 't' ? TRIES : 0;
+        do {
+            mark((char)('a' + self));
+            if (event.operation != 't')
+                execute(&event);
+            else if (sem_trywait(&objects[event.operand].semaphore) == 0)
+                again = 0;
+            mark((char)('A' + self));
+        } while (--again > 0);
     }
     return NULL;
 }
@@ -153,24 +183,29 @@ static char* next_program(const char* directory) {
     return line;
 }
 
-// Zeroed memory is a condition variable or a lock for reading that is of use here in any case.
+// Zeroed memory is a lock for reading, or a condition variable nobody waits for, that is of use
+// here in any case.
 static void initialize(int processes, long nr_threads) {
     pthread_mutexattr_t attributes;
+    pthread_condattr_t condition_attributes;
+    struct event event;
     objects = map(MAX_OBJECTS * sizeof(*objects), MAP_ANONYMOUS, -1);
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes,
                                  processes ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+    pthread_condattr_init(&condition_attributes);
+    pthread_condattr_setpshared(&condition_attributes,
+                                processes ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
     for (long t = 0; t < nr_threads; t++) {
-        for (const char* next = programs[t]; *next >= 'a' && *next <= 'z';) {
-            char operation = *next++;
-            char* end;
-            long operand = strtol(next, &end, 10);
-            next = end;
-            need(operand >= 0 && operand < MAX_OBJECTS, "object");
-            if (operation == 'l')
-                pthread_mutex_init(&objects[operand].mutex, &attributes);
-            else if (operation == 'p' || operation == 'v')
-                sem_init(&objects[operand].semaphore, processes, 0);
+        for (const char* next = programs[t]; (next = next_event(next, &event));) {
+            need(event.operand >= 0 && event.operand < MAX_OBJECTS, "object");
+            union object* object = &objects[event.operand];
+            if (event.operation == 'l')
+                pthread_mutex_init(&object->mutex, &attributes);
+            else if (event.operation == 'p' || event.operation == 'v' || event.operation == 't')
+                sem_init(&object->semaphore, processes, 0);
+            else if (event.operation == 'w')
+                pthread_cond_init(&object->cond, &condition_attributes);
         }
     }
 }

@@ -22,8 +22,8 @@ using model::Executable;
 using model::Performance;
 
 constexpr unsigned kDepth = 4; // change points, preemptions
-constexpr std::size_t kRecord = 256;
-constexpr std::size_t kMostEvents = 100; // their marks fit into a record
+constexpr std::size_t kRecord = 1024;
+constexpr std::size_t kMostSteps = 500; // their marks fit into a record
 
 // "a0 a1 b0 a2"
 std::string order(const Performance& performance) {
@@ -90,6 +90,12 @@ public:
         if (!as.strides.empty())
             replay.insert(replay.end(), {"--strides", as.strides});
         return run(replay, programs);
+    }
+
+    // Of the last campaign or replay.
+    std::uint64_t interventions() const { return interventions_; }
+    std::uint64_t model_interventions(const Triple& triple) const {
+        return model::perform(triple.executable, config(triple.run)).interventions;
     }
 
     // Whether the option makes a difference to it.
@@ -196,12 +202,12 @@ private:
         arguments.insert(arguments.end(), rest.begin(), rest.end());
         const Call call =
             pctctl(arguments, std::chrono::seconds(120 + 2 * programs.size()), pctctl_);
+        interventions_ = call.summary.interventions;
         std::vector<Triple> triples;
         EXPECT_TRUE(call.reported) << call;
         EXPECT_EQ(programs.size(), call.summary.results.size()) << call;
         if (call.summary.results.size() != programs.size())
             return triples;
-        EXPECT_EQ(0U, call.summary.interventions) << "the scheduler departed from the policy";
         const std::string marks = contents(directory.path() + "/marks");
         for (std::size_t i = 0; i < programs.size(); ++i) {
             const char* record = marks.data() + (i + 1) * kRecord;
@@ -218,6 +224,7 @@ private:
     Variant variant_;
     ::pctctl::PolicyParameters parameters_;
     std::string pctctl_;
+    std::uint64_t interventions_ = 0;
 };
 
 // One in four with processes instead of threads.
@@ -226,7 +233,7 @@ std::vector<Executable> random_programs(std::size_t count, std::uint64_t seed) {
     std::vector<Executable> programs;
     while (programs.size() < count) {
         Executable program = random_executable(random, programs.size() % 4 == 3);
-        if (program.nr_events() <= kMostEvents)
+        if (program.most_steps() <= kMostSteps)
             programs.push_back(std::move(program));
     }
     return programs;
@@ -245,20 +252,26 @@ void compare(const Variant& variant, std::size_t runs) {
     std::size_t deadlocks = 0;
     std::size_t events = 0;
     std::size_t as_usual = 0;
+    std::uint64_t interventions = 0;
     std::vector<Triple> different;
     constexpr std::size_t kAtOnce = 250;
     for (std::size_t done = 0; done < runs; done += kAtOnce) {
         const auto programs = random_programs(std::min(kAtOnce, runs - done), seed + done);
+        std::uint64_t expected = 0; // signs of no progress that the policy does something about
         for (Triple& triple : runner.campaign(programs, seed + done)) {
+            expected += runner.model_interventions(triple);
             deadlocks += triple.run.outcome == "deadlock";
             events += triple.run.steps;
             as_usual += variant.set && runner.like_default(triple);
             if (!runner.difference(triple).empty())
                 different.push_back(std::move(triple));
         }
+        EXPECT_EQ(expected, runner.interventions());
+        interventions += expected;
     }
     std::cout << variant.name() << ": " << runs << " programs, " << events << " events, "
-              << deadlocks << " deadlocks, " << different.size() << " differences\n";
+              << deadlocks << " deadlocks, " << interventions << " interventions, "
+              << different.size() << " differences\n";
     EXPECT_EQ(0U, different.size());
     for (std::size_t i = 0; i < std::min<std::size_t>(3, different.size()); ++i)
         ADD_FAILURE() << runner.report(different[i]);
@@ -309,7 +322,10 @@ INSTANTIATE_TEST_SUITE_P(Options, ModelAgainstKernel, testing::ValuesIn(options(
 TEST(ModelAgainstKernel, FindsAWrongScheduler) {
     Runner runner({"pct"}, built("pctctl-broken"));
     std::vector<Triple> wrong = runner.campaign(random_programs(20, 1), 1);
-    std::erase_if(wrong, [&](const Triple& triple) { return runner.difference(triple).empty(); });
+    std::erase_if(wrong, [&](const Triple& triple) {
+        // Idle processes can matter: k_eff counts the steps while there are others.
+        return triple.executable.processes || runner.difference(triple).empty();
+    });
     ASSERT_FALSE(wrong.empty());
     const Triple& any = *std::min_element( // it is only faster
         wrong.begin(), wrong.end(), [](const Triple& a, const Triple& b) {

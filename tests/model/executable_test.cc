@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Programs for the comparison with the kernel: what the model makes of those worked out by hand.
+#include "executable.h"
+#include "sampling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+
+namespace pctctl::model {
+namespace {
+
+constexpr Object kMutex = 2, kSemaphore = 3, kCondition = 4;
+
+// PCT without change points, and with a seed that makes the first thread of two the higher one, or
+// the lower one.
+Performance perform_pct(const Executable& executable, bool first_is_higher) {
+    const std::vector<std::uint64_t> identities = executable.identities();
+    pct_policy_config config = config_for(PCT_POLICY_PCT);
+    while ((pct_initial_priority(config.seed, identities[0], 0) >
+            pct_initial_priority(config.seed, identities[1], 0)) != first_is_higher)
+        config.seed++;
+    return perform(executable, config);
+}
+
+// The first thread waits for the second's signal.
+Executable waiter_and_signaller() {
+    const Event wait{.op = Op::kCondSleep, .object = kCondition, .other = kMutex};
+    const Event signal{.op = Op::kSignal, .object = kCondition};
+    return {.threads = {{fork(1), lock(kMutex), wait, unlock(kMutex), join(1)},
+                        {lock(kMutex), signal, unlock(kMutex), access(1)}}};
+}
+
+// It sleeps, wakes up of the signal, and at once of the mutex, for which it had to wait as well:
+// its wait is one event.
+TEST(Executable, ConditionWaitIsWokenTwice) {
+    const Performance waiter_first = perform_pct(waiter_and_signaller(), true);
+    EXPECT_EQ("aAaAa" // f l w
+              "bBb"   // l s
+              "Bb"    // u
+              "AaAa"  // w is over, u j
+              "BbB"   // a
+              "A",
+              waiter_first.marks);
+    EXPECT_FALSE(waiter_first.deadlock);
+    EXPECT_EQ(9U, waiter_first.steps);
+}
+
+TEST(Executable, EarlySignalIsLost) {
+    const Performance signal_first = perform_pct(waiter_and_signaller(), false);
+    EXPECT_EQ("a" // f
+              "bBbBbBbB"
+              "AaAa", // l w
+              signal_first.marks);
+    EXPECT_TRUE(signal_first.deadlock);
+}
+
+// A try is a sign of no progress from the seventeenth on, and each has one chance in 16 to let the
+// other thread go first, if that is the lower one.
+TEST(Executable, PollingEndsByChance) {
+    const Executable executable{
+        .threads = {{fork(1), {.op = Op::kPoll, .object = kSemaphore}, join(1)},
+                    {release(kSemaphore)}}};
+    pct_policy_config config = config_for(PCT_POLICY_PCT);
+    Share demoted{0, 100'000};
+    std::uint64_t longest = 0;
+    for (std::uint64_t i = 0; i < demoted.samples; i++) {
+        config.seed = pct_random(7, PCT_RAND_RUN_SEED, i);
+        const Performance performance = perform(executable, config);
+        demoted.hits += performance.interventions;
+        longest = std::max(longest, performance.steps);
+    }
+    const double by_try = 1 - std::pow(15.0 / 16, Executable::kTries - 16);
+    EXPECT_TRUE(interval(demoted).contains(by_try / 2))
+        << demoted.value() << ", not " << by_try / 2;
+    EXPECT_EQ(Executable::kTries + 3, longest);
+}
+
+TEST(Executable, RandomOnesDoEverything) {
+    constexpr unsigned kPrograms = 10'000;
+    Random random(3);
+    std::map<char, unsigned> with; // a letter in their text
+    unsigned deadlocks = 0;
+    for (unsigned i = 0; i < kPrograms; i++) {
+        const Executable executable = random_executable(random, i % 4 == 3);
+        pct_policy_config config = config_for(PCT_POLICY_RANDOM_WALK);
+        config.seed = i;
+        deadlocks += perform(executable, config).deadlock;
+        const std::string text = executable.text();
+        for (const char letter : std::string("arlupvfjwsbt"))
+            with[letter] += text.find(letter) != std::string::npos;
+    }
+    for (const auto& [letter, programs] : with)
+        EXPECT_GT(programs, kPrograms / 5) << letter;
+    EXPECT_GT(deadlocks, kPrograms / 10);
+    EXPECT_LT(deadlocks, kPrograms / 2);
+    std::cout << deadlocks << " of " << kPrograms << " end in a deadlock\n";
+}
+
+} // namespace
+} // namespace pctctl::model
