@@ -118,6 +118,7 @@ TEST(Judge, MutexesInOppositeOrder) {
     expect_deadlock(blocked, "held by thread t1");
     expect_deadlock(blocked, "held by thread t0");
     EXPECT_FALSE(blocked.verdict(true).deadlock) << "timers";
+    EXPECT_TRUE(blocked.verdict().all_held);
 }
 
 TEST(Judge, MutexWithTimeLimit) {
@@ -173,7 +174,9 @@ TEST(Judge, ConditionNobodySignals) {
                 pthread_cond_wait(&condition, &mutex);
         };
     };
-    expect_deadlock(Blocked(body(false)), "mutex or condition");
+    const Blocked forever(body(false));
+    expect_deadlock(forever, "mutex or condition");
+    EXPECT_FALSE(forever.verdict().all_held) << "nobody has a condition: it may be idle";
     expect_none(Blocked(body(true)), "time limit");
 }
 
@@ -191,7 +194,9 @@ TEST(Judge, JoiningAThreadThatNeverEnds) {
             other.join();
         };
     };
-    expect_deadlock(Blocked(body(false)), "waits for thread t1 to end");
+    const Blocked forever(body(false));
+    expect_deadlock(forever, "waits for thread t1 to end");
+    EXPECT_FALSE(forever.verdict().all_held) << "the other one may be idle";
     expect_none(Blocked(body(true)), "sleeps");
 }
 
