@@ -341,23 +341,22 @@ TEST(ModelAgainstKernel, FindsAWrongScheduler) {
 
 // Of a policy that is not serial no order follows. Defined is who may execute at all: the witness
 // checks that no thread of the low set makes a step while one above it is enabled.
-class ParallelModel : public testing::TestWithParam<unsigned> {
-protected:
-    Call campaign(const std::string& program) const {
-        const std::size_t runs = long_tests() ? 1000 : 40;
-        const auto programs = random_programs(runs, 77 + GetParam());
-        const Directory directory;
-        prepare(directory, programs);
-        return pctctl({"--policy", "ppct", "--depth", std::to_string(GetParam()), "--verify",
-                       "--seed", std::to_string(GetParam()), "--runs", std::to_string(runs),
-                       "--keep-going", "--points", "pthread", "--spin-limit", "0", "--jobs", "1",
-                       "--", built("programs/model_program"), directory.path()},
-                      std::chrono::seconds(120 + 2 * runs), program);
-    }
-};
+Call parallel_campaign(unsigned depth, const std::string& program = built("pctctl")) {
+    const std::size_t runs = long_tests() ? 1000 : 40;
+    const auto programs = random_programs(runs, 77 + depth);
+    const Directory directory;
+    prepare(directory, programs);
+    return pctctl({"--policy", "ppct", "--depth", std::to_string(depth), "--verify", "--seed",
+                   std::to_string(depth), "--runs", std::to_string(runs), "--keep-going",
+                   "--points", "pthread", "--spin-limit", "0", "--jobs", "1", "--",
+                   built("programs/model_program"), directory.path()},
+                  std::chrono::seconds(120 + 2 * runs), program);
+}
+
+class ParallelModel : public testing::TestWithParam<unsigned> {};
 
 TEST_P(ParallelModel, OnlyAdmissibleThreadsExecute) {
-    const Call call = campaign(built("pctctl"));
+    const Call call = parallel_campaign(GetParam());
     ASSERT_TRUE(call.reported) << call;
     std::size_t steps = 0;
     std::size_t deadlocks = 0;
@@ -378,6 +377,12 @@ TEST_P(ParallelModel, OnlyAdmissibleThreadsExecute) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ppct, ParallelModel, testing::Values(1U, 2U, 3U, 4U));
+
+TEST(WrongParallelScheduler, IsCaught) {
+    const Call call = parallel_campaign(2, built("pctctl-broken"));
+    ASSERT_TRUE(call.reported) << call;
+    EXPECT_GT(call.summary.violations.value_or(0), 0U) << call;
+}
 
 } // namespace
 } // namespace vmtest
