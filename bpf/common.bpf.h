@@ -11,6 +11,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+/* Set by the controller before loading: a bit for each policy that a run can have. */
+extern const volatile __u32 loaded_policies;
+#define PCT_POLICY_LOADED(policy) (loaded_policies & 1u << (policy))
 #include "dispatch.h"
 #include "pctctl/points.h"
 #include "pctctl/run.h"

@@ -77,6 +77,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Set by the controller before loading. */
 const volatile __u32 nr_slots = 1;
+const volatile __u32 loaded_policies;
 const volatile __u16 syscall_traits[PCT_NR_SYSCALLS];
 const volatile __u16 libc_traits[PCT_OBJECT_POINTS];
 const volatile __u64 loader_size; /* of the dynamic loader's image; 0: it is the libc itself */
@@ -1570,9 +1571,12 @@ void BPF_PROG(pct_exit_task, struct task_struct *p, struct scx_exit_task_args *a
 SEC("syscall")
 int adopt(struct pct_call *args)
 {
+    struct pct_run_config *cfg = config_of(args->slot);
     struct actor a;
     int err = -ESRCH;
 
+    if (!cfg || !PCT_POLICY_LOADED(cfg->policy.policy & 31))
+        return -EINVAL; /* it would decide nothing */
     a.p = bpf_task_from_pid(args->value);
     if (!a.p)
         return err;

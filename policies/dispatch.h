@@ -5,6 +5,14 @@
 
 #include "table.h"
 
+/*
+ * Can a run have this policy? The scheduler is told before it is loaded, which spares the kernel's
+ * verifier the code of the others. Elsewhere all are there.
+ */
+#ifndef PCT_POLICY_LOADED
+#define PCT_POLICY_LOADED(policy) 1
+#endif
+
 /* What is said once for each policy may be the same for several. */
 /* NOLINTBEGIN(bugprone-branch-clone) */
 
@@ -35,7 +43,8 @@ static inline void pct_policy_appear(const struct pct_policy_config *cfg,
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, ...)                                                      \
     case PCT_POLICY_##id:                                                                          \
-        appear(cfg, run, th);                                                                      \
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            appear(cfg, run, th);                                                                  \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -61,7 +70,8 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, ...)                                              \
     case PCT_POLICY_##id:                                                                          \
-        sleep_ns = arrive(cfg, run, th, view);                                                     \
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            sleep_ns = arrive(cfg, run, th, view);                                                 \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -78,7 +88,9 @@ static inline enum pct_reaction pct_policy_select(const struct pct_policy_config
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, ...)                                      \
     case PCT_POLICY_##id:                                                                          \
-        return select(cfg, run, th);
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            return select(cfg, run, th);                                                           \
+        break;
         PCT_POLICIES(X)
 #undef X
     }
@@ -93,7 +105,9 @@ static inline enum pct_reaction pct_policy_executed(const struct pct_policy_conf
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, ...)                            \
     case PCT_POLICY_##id:                                                                          \
-        return executed(cfg, run, th);
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            return executed(cfg, run, th);                                                         \
+        break;
         PCT_POLICIES(X)
 #undef X
     }
@@ -107,7 +121,8 @@ static inline void pct_policy_block(const struct pct_policy_config *cfg, struct 
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, ...)                     \
     case PCT_POLICY_##id:                                                                          \
-        block(cfg, run, th);                                                                       \
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            block(cfg, run, th);                                                                   \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -123,7 +138,8 @@ static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct p
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, ...)               \
     case PCT_POLICY_##id:                                                                          \
-        wake(cfg, run, th);                                                                        \
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            wake(cfg, run, th);                                                                    \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -141,7 +157,8 @@ static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
     switch (cfg->policy) {
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, ...)    \
     case PCT_POLICY_##id:                                                                          \
-        disturbed(cfg, run, th, by);                                                               \
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            disturbed(cfg, run, th, by);                                                           \
         break;
         PCT_POLICIES(X)
 #undef X
@@ -159,7 +176,9 @@ static PCT_ALWAYS_INLINE enum pct_reaction pct_policy_stuck(const struct pct_pol
 #define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
           ...)                                                                                     \
     case PCT_POLICY_##id:                                                                          \
-        return stuck(cfg, run, th, view, sign, count);
+        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
+            return stuck(cfg, run, th, view, sign, count);                                         \
+        break;
         PCT_POLICIES(X)
 #undef X
     }

@@ -176,6 +176,7 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     Kernel::Options load;
     load.slots = options.jobs;
     load.points = options.points;
+    load.policies = portfolio_ids(options.policy);
     Result<std::string> libc = libc_path();
     if (!libc)
         return libc.error();

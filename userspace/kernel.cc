@@ -149,6 +149,8 @@ Status Kernel::attach(const Options& options) {
 
     auto& settings = *o.sched->rodata;
     settings.nr_slots = options.slots;
+    for (const pct_policy policy : options.policies)
+        settings.loaded_policies |= 1U << policy;
     for (const SyscallPoint& point : syscall_points)
         settings.syscall_traits[point.number] = static_cast<std::uint16_t>(point.traits);
     for (std::size_t i = 0; i < std::size(libc_traits); ++i)

@@ -15,6 +15,7 @@
 
 #include "fd.h"
 #include "pctctl/run.h"
+#include "policies.h"
 #include "private_libc.h"
 #include "result.h"
 
@@ -32,6 +33,7 @@ public:
     struct Options {
         unsigned slots = 1;
         unsigned points = 0;               // PCT_POINTS_*
+        std::vector<pct_policy> policies;  // that a run can have
         std::vector<ProbedObject> objects; // at most PCT_MAX_OBJECTS; [0] is the C library
     };
 
