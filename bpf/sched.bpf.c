@@ -78,6 +78,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* Set by the controller before loading. */
 const volatile __u32 nr_slots = 1;
 const volatile __u32 loaded_policies;
+_Static_assert(PCT_NR_POLICIES <= 32, "a bit for each policy");
 const volatile __u16 syscall_traits[PCT_NR_SYSCALLS];
 const volatile __u16 libc_traits[PCT_OBJECT_POINTS];
 const volatile __u64 loader_size; /* of the dynamic loader's image; 0: it is the libc itself */

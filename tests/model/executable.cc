@@ -156,8 +156,9 @@ void balance_waits(std::vector<Events>& threads, Random& random) {
         const std::size_t other = (waiting + 1 + random.below(threads.size() - 1)) % threads.size();
         Events& thread = threads[other];
         const std::size_t late = (thread.size() + 1) / 2;
-        insert(thread, late + random.below(thread.size() + 1 - late),
-               {.op = random.below(2) ? Op::kSignal : Op::kBroadcast, .object = condition});
+        const std::size_t at = late + random.below(thread.size() + 1 - late);
+        const Op op = random.below(2) ? Op::kSignal : Op::kBroadcast;
+        insert(thread, at, {.op = op, .object = condition});
     }
 }
 

@@ -21,7 +21,8 @@ struct Executable {
     // condition wait is its first half alone, the condition variable one that no other thread waits
     // for. Polling is trying to acquire a semaphore, kTries times at most. Objects of accesses,
     // mutexes, semaphores and condition variables have numbers of their own.
-    static constexpr unsigned kTries = 40; // more than it mostly takes until they are noticed
+    static constexpr unsigned kTries =
+        40; // as model_program.c; more than it mostly takes to be noticed
     std::vector<std::vector<Event>> threads;
     // The threads are processes with shared memory, all started by the first one before it does
     // anything else, which is no step: neither kFork nor kJoin.

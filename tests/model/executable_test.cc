@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Programs for the comparison with the kernel: what the model makes of those worked out by hand.
 #include "executable.h"
+#include "mechanism.h"
 #include "sampling.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +18,13 @@ constexpr Object kMutex = 2, kSemaphore = 3, kCondition = 4;
 
 // PCT without change points, and with a seed that makes the first thread of two the higher one, or
 // the lower one.
-Performance perform_pct(const Executable& executable, bool first_is_higher) {
+pct_policy_config pct_with(const Executable& executable, bool first_is_higher) {
     const std::vector<std::uint64_t> identities = executable.identities();
     pct_policy_config config = config_for(PCT_POLICY_PCT);
     while ((pct_initial_priority(config.seed, identities[0], 0) >
             pct_initial_priority(config.seed, identities[1], 0)) != first_is_higher)
         config.seed++;
-    return perform(executable, config);
+    return config;
 }
 
 // The first thread waits for the second's signal.
@@ -37,7 +38,8 @@ Executable waiter_and_signaller() {
 // It sleeps, wakes up of the signal, and at once of the mutex, for which it had to wait as well:
 // its wait is one event.
 TEST(Executable, ConditionWaitIsWokenTwice) {
-    const Performance waiter_first = perform_pct(waiter_and_signaller(), true);
+    const Executable executable = waiter_and_signaller();
+    const Performance waiter_first = perform(executable, pct_with(executable, true));
     EXPECT_EQ("aAaAa" // f l w
               "bBb"   // l s
               "Bb"    // u
@@ -49,8 +51,24 @@ TEST(Executable, ConditionWaitIsWokenTwice) {
     EXPECT_EQ(9U, waiter_first.steps);
 }
 
+// Whether threads that have to wait are disabled or find out makes no difference to it.
+TEST(Executable, ConditionWaitIsOneStepInAnyMachine) {
+    const Executable executable = waiter_and_signaller();
+    const Program program = executable.program();
+    for (const Waiting waiting : {Waiting::kDisabled, Waiting::kAttempts, Waiting::kQueues}) {
+        Mechanism mechanism(program, waiting);
+        mechanism.set_identities(executable.identities());
+        // f l, l s u, w u, a, j
+        EXPECT_EQ((Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0}), mechanism.run(pct_with(executable, true)));
+        // f, l s u a, l: it waits for ever
+        EXPECT_EQ((Schedule{0, 1, 1, 1, 1, 0}), mechanism.run(pct_with(executable, false)));
+        EXPECT_TRUE(mechanism.state().deadlocked());
+    }
+}
+
 TEST(Executable, EarlySignalIsLost) {
-    const Performance signal_first = perform_pct(waiter_and_signaller(), false);
+    const Executable executable = waiter_and_signaller();
+    const Performance signal_first = perform(executable, pct_with(executable, false));
     EXPECT_EQ("a" // f
               "bBbBbBbB"
               "AaAa", // l w

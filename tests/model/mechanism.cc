@@ -44,7 +44,9 @@ void Mechanism::start(const pct_policy_config& config) {
 }
 
 void Mechanism::go_on(Thread t) {
-    if (threads_[t].arrived)
+    if (threads_[t].dying)
+        threads_[t].dying = false;
+    else if (threads_[t].arrived)
         execute(t);
     else if (state_.next(t).step)
         arrive(t);
@@ -55,7 +57,7 @@ void Mechanism::go_on(Thread t) {
 Thread Mechanism::best(Thread except) const {
     Thread best = static_cast<Thread>(threads_.size());
     for (Thread t = 0; t < threads_.size(); t++)
-        if (t != except && enabled(t) &&
+        if (t != except && (enabled(t) || threads_[t].dying) &&
             (best == threads_.size() ||
              threads_[t].policy.priority > threads_[best].policy.priority))
             best = t;
@@ -117,15 +119,18 @@ void Mechanism::arrive(Thread t) {
     pct_policy_arrive(config_, &run_, &thread.policy, &view);
     thread.arrived = true;
     thread.selected_before = false;
-    if (view.enabled > 1)
-        notice_no_progress(t, view);
+    notice_no_progress(t, view);
     update_waiting();
 }
 
-void Mechanism::notice_no_progress(Thread t, const pct_policy_view& view) {
+void Mechanism::notice_no_progress(Thread t, pct_policy_view view) {
     ThreadState& thread = threads_[t];
     const Op op = state_.next(t).op;
     if (op != Op::kYield && op != Op::kPoll)
+        return;
+    const auto dying = std::count_if(threads_.begin(), threads_.end(),
+                                     [](const ThreadState& other) { return other.dying; });
+    if (view.enabled + dying <= 1)
         return;
     const std::uint64_t before = thread.policy.priority;
     const pct_reaction reaction = op == Op::kYield
@@ -157,6 +162,7 @@ void Mechanism::execute(Thread t) {
         return;
     }
     const Event& event = state_.next(t);
+    thread.last = state_.next_index(t);
     state_.execute(t);
     if (event.op == Op::kCondSleep) { // half of its step
         if (waiting_ == Waiting::kQueues)
@@ -184,8 +190,14 @@ void Mechanism::pass(Thread t) {
     appear_forked(t);
     if (state_.alive(t))
         return;
-    if (waiting_ == Waiting::kQueues) // before others are told of its last step, as in the kernel
-        wake(queues_.ended(t));
+    if (waiting_ == Waiting::kQueues) { // before others are told of its last step, as in the kernel
+        const Thread joiner = queues_.ended(t);
+        wake(joiner);
+        // A higher one takes the CPU from it before it is gone.
+        threads_[t].dying = joiner != kNobody &&
+                            pct_policy_enforcement(config_) == PCT_ENFORCE_SERIAL &&
+                            threads_[joiner].policy.priority > threads_[t].policy.priority;
+    }
     update_waiting();
     finish_step(t);
 }
@@ -212,7 +224,7 @@ void Mechanism::mark(Thread t, std::uint32_t index, Moment moment) {
 
 void Mechanism::mark_over(Thread t) {
     if (threads_[t].over_unmarked)
-        mark(t, state_.next_index(t) - 1, Moment::kOver); // of a program without jumps
+        mark(t, threads_[t].last, Moment::kOver);
     threads_[t].over_unmarked = false;
 }
 

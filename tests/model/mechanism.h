@@ -75,6 +75,8 @@ private:
         pct_policy_thread policy;
         bool exists, arrived, selected, blocked, executed;
         bool selected_before, over_unmarked;
+        bool dying;         // has ended, and still has to get the CPU once more, see pass()
+        std::uint32_t last; // the event executed last
         std::uint64_t yields, polls; // in a row
     };
 
@@ -87,13 +89,13 @@ private:
     void appear_forked(Thread creator);
     void wake(Thread t);
     void finish_step(Thread t);
-    void notice_no_progress(Thread t, const pct_policy_view& view);
+    void notice_no_progress(Thread t, pct_policy_view view);
     void react(pct_reaction reaction, Thread actor, const pct_pending* by);
     void update_waiting();
     bool enabled(Thread t) const {
         return threads_[t].exists && state_.alive(t) && !threads_[t].blocked;
     }
-    // Of threads other than `except`; nr_threads(): none.
+    // Of threads other than `except` that can use the CPU; nr_threads(): none.
     Thread best(Thread except) const;
 
     const Program& program_;

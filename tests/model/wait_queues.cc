@@ -23,10 +23,10 @@ void WaitQueues::wait(Thread t, const Event& event, bool signalled) {
         joiner_[event.other] = t;
         return;
     }
-    const bool for_mutex = event.op == Op::kLock || (event.op == Op::kCondResume && signalled);
-    const Object object = event.op == Op::kCondResume && signalled ? event.other : event.object;
+    const bool woken = event.op == Op::kCondResume && signalled;
+    const Object object = woken ? event.other : event.object;
     queues_[object].push_back(t);
-    if (for_mutex)
+    if (woken || event.op == Op::kLock)
         contended_[object] = 1;
 }
 

@@ -34,7 +34,8 @@ private:
 
     std::vector<std::deque<Thread>> queues_; // by object
     // Of mutexes: unlocking them wakes somebody. Set by those that have to wait and by those that
-    // had to, when they get the lock: they do not know whether they were the only ones.
+    // had to, when they get the lock: they do not know whether they were the only ones. So do those
+    // that come back from a condition wait.
     std::vector<std::uint8_t> contended_;
     std::vector<std::uint8_t> had_to_wait_; // by thread, for its event
     std::vector<Thread> joiner_;            // by thread waited for

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// RECORD and TRIES: as in tests/vm/model_test.cc and tests/model/executable.h.
 enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 1024, TRIES = 40, BROKEN = 70 };
 
 // An access is a signal to a condition variable that nobody waits for, reading is the taking of a

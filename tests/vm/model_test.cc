@@ -318,6 +318,22 @@ INSTANTIATE_TEST_SUITE_P(Serial, ModelAgainstKernel, testing::ValuesIn(serial_po
 INSTANTIATE_TEST_SUITE_P(Options, ModelAgainstKernel, testing::ValuesIn(options()),
                          [](const auto& info) { return identifier(info.param.name()); });
 
+// A thread that has lost the CPU to the one that joins it, before it was gone, is one that polling
+// keeps from going on, although it makes no step any more and does not count for k_eff.
+TEST(ModelAgainstKernel, PollsWhileAThreadIsDying) {
+    const Executable executable{
+        .threads = {{model::fork(1), model::join(1), {.op = model::Op::kPoll, .object = 2}},
+                    {model::access(1)}}};
+    Runner runner({"pct"});
+    std::uint64_t expected = 0;
+    for (const Triple& triple : runner.campaign(std::vector(40, executable), 5)) {
+        EXPECT_TRUE(runner.difference(triple).empty()) << runner.report(triple);
+        expected += runner.model_interventions(triple);
+    }
+    EXPECT_EQ(expected, runner.interventions());
+    EXPECT_GT(expected, 10U); // the main thread is the higher one in half of them
+}
+
 // A scheduler that does as it likes is found out, and the program shrinks to one that shows it.
 TEST(ModelAgainstKernel, FindsAWrongScheduler) {
     Runner runner({"pct"}, built("pctctl-broken"));
