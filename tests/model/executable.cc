@@ -19,33 +19,34 @@ Object processes_object(const std::vector<std::vector<Event>>& threads) {
     return static_cast<Object>(highest + 1);
 }
 
-char letter(const Event& event) {
-    switch (event.op) {
-    case Op::kAccess:
-        return event.read_only ? 'r' : 'a';
-    case Op::kLock:
-        return 'l';
-    case Op::kUnlock:
-        return 'u';
-    case Op::kAcquire:
-        return 'p';
-    case Op::kRelease:
-        return 'v';
-    case Op::kFork:
-        return 'f';
-    case Op::kJoin:
-        return 'j';
-    case Op::kCondSleep:
-        return 'w';
-    case Op::kSignal:
-        return 's';
-    case Op::kBroadcast:
-        return 'b';
-    case Op::kPoll:
-        return 't';
-    default:
-        throw std::invalid_argument("a model's event that no program executes");
-    }
+// How the program's text has an event, and what a step it is.
+struct Spelling {
+    Op op;
+    bool read_only;
+    char letter;
+    pct_libc_point point;
+};
+
+constexpr Spelling kSpellings[] = {
+    {Op::kAccess, false, 'a', PCT_LIBC_pthread_cond_signal},
+    {Op::kAccess, true, 'r', PCT_LIBC_pthread_rwlock_rdlock},
+    {Op::kLock, false, 'l', PCT_LIBC_pthread_mutex_lock},
+    {Op::kUnlock, false, 'u', PCT_LIBC_pthread_mutex_unlock},
+    {Op::kAcquire, false, 'p', PCT_LIBC_sem_wait},
+    {Op::kRelease, false, 'v', PCT_LIBC_sem_post},
+    {Op::kPoll, false, 't', PCT_LIBC_sem_trywait},
+    {Op::kCondSleep, false, 'w', PCT_LIBC_pthread_cond_wait},
+    {Op::kSignal, false, 's', PCT_LIBC_pthread_cond_signal},
+    {Op::kBroadcast, false, 'b', PCT_LIBC_pthread_cond_broadcast},
+    {Op::kFork, false, 'f', PCT_LIBC_pthread_create},
+    {Op::kJoin, false, 'j', PCT_LIBC_pthread_join},
+};
+
+const Spelling& spelling(const Event& event) {
+    for (const Spelling& one : kSpellings)
+        if (one.op == event.op && one.read_only == event.read_only)
+            return one;
+    throw std::invalid_argument("a model's event that no program executes");
 }
 
 bool stepwise(const pct_policy_config& config) {
@@ -177,32 +178,7 @@ Event polling(Object semaphore, std::size_t variable, std::size_t index) {
 } // namespace
 
 std::uint32_t step_kind(const Event& event) {
-    switch (letter(event)) {
-    case 'a':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_signal;
-    case 'r':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_rwlock_rdlock;
-    case 'l':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_mutex_lock;
-    case 'u':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_mutex_unlock;
-    case 'p':
-        return PCT_KIND_LIBC + PCT_LIBC_sem_wait;
-    case 'v':
-        return PCT_KIND_LIBC + PCT_LIBC_sem_post;
-    case 'f':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_create;
-    case 'w':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_wait;
-    case 's':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_signal;
-    case 'b':
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_cond_broadcast;
-    case 't':
-        return PCT_KIND_LIBC + PCT_LIBC_sem_trywait;
-    default:
-        return PCT_KIND_LIBC + PCT_LIBC_pthread_join;
-    }
+    return PCT_KIND_LIBC + spelling(event).point;
 }
 
 std::string Executable::text() const {
@@ -211,7 +187,8 @@ std::string Executable::text() const {
         text += t == 0 ? " " : " / ";
         for (const Event& event : threads[t]) {
             const bool about_thread = event.op == Op::kFork || event.op == Op::kJoin;
-            text += letter(event) + std::to_string(about_thread ? event.other : event.object);
+            text +=
+                spelling(event).letter + std::to_string(about_thread ? event.other : event.object);
             if (event.op == Op::kCondSleep)
                 text += "," + std::to_string(event.other);
         }

@@ -54,10 +54,10 @@ void Mechanism::go_on(Thread t) {
         pass(t);
 }
 
-Thread Mechanism::best(Thread except) const {
+Thread Mechanism::best() const {
     Thread best = static_cast<Thread>(threads_.size());
     for (Thread t = 0; t < threads_.size(); t++)
-        if (t != except && (enabled(t) || threads_[t].dying) &&
+        if ((enabled(t) || threads_[t].dying) &&
             (best == threads_.size() ||
              threads_[t].policy.priority > threads_[best].policy.priority))
             best = t;
@@ -71,7 +71,7 @@ std::span<const Thread> Mechanism::admissible() {
         if (enabled(t) && (kind == PCT_ENFORCE_FREE || threads_[t].policy.priority > run_.low))
             candidates_.push_back(t);
     if (candidates_.empty()) {
-        const Thread highest = best(static_cast<Thread>(threads_.size()));
+        const Thread highest = best();
         if (highest < threads_.size())
             candidates_.push_back(highest);
     }
@@ -123,7 +123,7 @@ void Mechanism::arrive(Thread t) {
     update_waiting();
 }
 
-void Mechanism::notice_no_progress(Thread t, pct_policy_view view) {
+void Mechanism::notice_no_progress(Thread t, const pct_policy_view& view) {
     ThreadState& thread = threads_[t];
     const Op op = state_.next(t).op;
     if (op != Op::kYield && op != Op::kPoll)
@@ -133,11 +133,10 @@ void Mechanism::notice_no_progress(Thread t, pct_policy_view view) {
     if (view.enabled + dying <= 1)
         return;
     const std::uint64_t before = thread.policy.priority;
-    const pct_reaction reaction = op == Op::kYield
-                                      ? pct_policy_stuck(config_, &run_, &thread.policy, &view,
-                                                         PCT_DEMOTE_YIELD, ++thread.yields)
-                                      : pct_policy_stuck(config_, &run_, &thread.policy, &view,
-                                                         PCT_DEMOTE_POLL, ++thread.polls);
+    const bool yields = op == Op::kYield;
+    const pct_reaction reaction = pct_policy_stuck(config_, &run_, &thread.policy, &view,
+                                                   yields ? PCT_DEMOTE_YIELD : PCT_DEMOTE_POLL,
+                                                   yields ? ++thread.yields : ++thread.polls);
     interventions_ += reaction != PCT_REACT_NONE || thread.policy.priority != before;
     react(reaction, t, nullptr);
 }
@@ -162,22 +161,18 @@ void Mechanism::execute(Thread t) {
         return;
     }
     const Event& event = state_.next(t);
-    thread.last = state_.next_index(t);
+    const std::uint32_t index = state_.next_index(t);
     state_.execute(t);
-    if (event.op == Op::kCondSleep) { // half of its step
-        if (waiting_ == Waiting::kQueues)
-            wake(queues_.executed(t, event));
-        update_waiting();
-        return;
+    if (event.op != Op::kCondSleep) { // that is half of its step
+        schedule_.push_back(t);
+        thread.arrived = false;
+        thread.selected = false;
+        thread.executed = true;
+        thread.unmarked = index;
+        if (!state_.alive(t))
+            finish_step(t);
+        appear_forked(t);
     }
-    schedule_.push_back(t);
-    thread.arrived = false;
-    thread.selected = false;
-    thread.executed = true;
-    thread.over_unmarked = true;
-    if (!state_.alive(t))
-        finish_step(t);
-    appear_forked(t);
     if (waiting_ == Waiting::kQueues)
         wake(queues_.executed(t, event));
     update_waiting();
@@ -223,9 +218,9 @@ void Mechanism::mark(Thread t, std::uint32_t index, Moment moment) {
 }
 
 void Mechanism::mark_over(Thread t) {
-    if (threads_[t].over_unmarked)
-        mark(t, threads_[t].last, Moment::kOver);
-    threads_[t].over_unmarked = false;
+    if (threads_[t].unmarked)
+        mark(t, *threads_[t].unmarked, Moment::kOver);
+    threads_[t].unmarked.reset();
 }
 
 // Threads at their step that can, or cannot, execute it since the last change.

@@ -8,6 +8,7 @@
 #include "wait_queues.h"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -74,10 +75,10 @@ private:
     struct ThreadState {
         pct_policy_thread policy;
         bool exists, arrived, selected, blocked, executed;
-        bool selected_before, over_unmarked;
-        bool dying;         // has ended, and still has to get the CPU once more, see pass()
-        std::uint32_t last; // the event executed last
-        std::uint64_t yields, polls; // in a row
+        bool selected_before;
+        bool dying; // has ended, and still has to get the CPU once more, see pass()
+        std::optional<std::uint32_t> unmarked; // the event executed last, until it is marked kOver
+        std::uint64_t yields, polls;           // in a row
     };
 
     void appear(Thread t, std::uint64_t creators_priority);
@@ -89,14 +90,14 @@ private:
     void appear_forked(Thread creator);
     void wake(Thread t);
     void finish_step(Thread t);
-    void notice_no_progress(Thread t, pct_policy_view view);
+    void notice_no_progress(Thread t, const pct_policy_view& view);
     void react(pct_reaction reaction, Thread actor, const pct_pending* by);
     void update_waiting();
     bool enabled(Thread t) const {
         return threads_[t].exists && state_.alive(t) && !threads_[t].blocked;
     }
-    // Of threads other than `except` that can use the CPU; nr_threads(): none.
-    Thread best(Thread except) const;
+    // Of the threads that can use the CPU; nr_threads(): none.
+    Thread best() const;
 
     const Program& program_;
     const Waiting waiting_;

@@ -73,7 +73,8 @@ static const char* next_event(const char* text, struct event* event) {
     return end;
 }
 
-static void execute(const struct event* event) {
+// Whether it is done: trying may fail.
+static int execute(const struct event* event) {
     long operand = event->operand;
     union object* object = &objects[operand];
     switch (event->operation) {
@@ -95,6 +96,8 @@ static void execute(const struct event* event) {
     case 'v':
         sem_post(&object->semaphore);
         break;
+    case 't':
+        return sem_trywait(&object->semaphore) == 0;
     case 'w':
         pthread_cond_wait(&object->cond, &objects[event->mutex].mutex);
         break;
@@ -114,21 +117,19 @@ static void execute(const struct event* event) {
     default:
         _exit(BROKEN);
     }
+    return 1;
 }
 
 static void* thread(void* number) {
     long self = (long)number;
     struct event event;
     for (const char* next = programs[self]; (next = next_event(next, &event));) {
-        int again = event.operation == 't' ? TRIES : 0;
-        do {
+        int done = 0;
+        for (int try = 0; try < TRIES && !done; try++) {
             mark((char)('a' + self));
-            if (event.operation != 't')
-                execute(&event);
-            else if (sem_trywait(&objects[event.operand].semaphore) == 0)
-                again = 0;
+            done = execute(&event);
             mark((char)('A' + self));
-        } while (--again > 0);
+        }
     }
     return NULL;
 }
