@@ -12,7 +12,7 @@
 #include <map>
 #include <string_view>
 
-#include "policies.h"
+#include "plan/policies.h"
 #include "subjects.h"
 #include "table.h"
 

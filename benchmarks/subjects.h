@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "cgroup.h"
-#include "executor.h"
-#include "fd.h"
-#include "launch.h"
-#include "private_libc.h"
+#include "base/fd.h"
+#include "kernel/private_libc.h"
+#include "run/kernel_executor.h"
+#include "run/cgroup.h"
+#include "run/launch.h"
 
 namespace bench {
 

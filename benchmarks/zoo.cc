@@ -15,8 +15,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "policies.h"
-#include "tests/vm/harness.h"
+#include "harness.h"
+#include "plan/policies.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The controller: the library pctctl_core, the program pctctl, and the same with the deliberately
-# broken scheduler (pctctl-broken, for tests only).
+# The controller: one library for each folder of userspace/, a room, and the program pctctl. The same
+# program with the deliberately broken scheduler is pctctl-broken, for tests only.
 
 configure_file(cmake/version.h.in ${CMAKE_BINARY_DIR}/include/pctctl/version.h @ONLY)
 
@@ -9,26 +9,49 @@ configure_file(cmake/version.h.in ${CMAKE_BINARY_DIR}/include/pctctl/version.h @
 file(RELATIVE_PATH PCTCTL_LIBEXEC_DIR ${CMAKE_INSTALL_FULL_BINDIR}
      ${CMAKE_INSTALL_FULL_LIBEXECDIR}/pctctl)
 
-file(GLOB core_sources CONFIGURE_DEPENDS userspace/*.cc)
-list(FILTER core_sources EXCLUDE REGEX "/main\\.cc$")
+# Types and decisions that both sides share.
+add_library(pctctl_shared INTERFACE)
+target_include_directories(pctctl_shared INTERFACE ${CMAKE_SOURCE_DIR}/include
+    ${CMAKE_SOURCE_DIR}/policies)
+target_include_directories(pctctl_shared SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/include)
 
-add_library(pctctl_core STATIC ${core_sources})
-add_dependencies(pctctl_core bpf)
-target_include_directories(pctctl_core PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
-    ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
-target_include_directories(pctctl_core SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/include
-    ${CMAKE_BINARY_DIR}/skel)
-target_link_libraries(pctctl_core PUBLIC pctctl_flags pctctl_libbpf
-    spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 Threads::Threads)
+# room(NAME LIBRARY...): userspace/NAME -> pctctl_NAME, which links these. A room sees its own headers, as
+# "NAME/header.h", and those of the rooms it links, by way of a folder that holds nothing but a link to it:
+# an #include that runs up the layers does not build.
+function(room name)
+    set(view ${CMAKE_BINARY_DIR}/rooms/${name})
+    file(MAKE_DIRECTORY ${view})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/userspace/${name} ${view}/${name} SYMBOLIC)
+    file(GLOB sources CONFIGURE_DEPENDS userspace/${name}/*.cc)
+    list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+    add_library(pctctl_${name} STATIC ${sources})
+    target_include_directories(pctctl_${name} PUBLIC ${view})
+    target_link_libraries(pctctl_${name} PUBLIC pctctl_flags pctctl_shared ${ARGN})
+endfunction()
 
-# Its own kernel.cc, with the broken scheduler's skeletons, takes the place of the library's.
-add_executable(pctctl userspace/main.cc)
-add_executable(pctctl-broken userspace/main.cc userspace/kernel.cc)
+# From the lowest to the highest.
+room(base spdlog::spdlog)
+room(plan pctctl_base nlohmann_json::nlohmann_json)
+room(kernel pctctl_plan pctctl_libbpf)
+room(judge pctctl_plan)
+room(witness pctctl_plan pctctl_libbpf)
+room(run pctctl_kernel pctctl_judge pctctl_witness Threads::Threads)
+room(campaign pctctl_plan Threads::Threads)
+room(report pctctl_campaign nlohmann_json::nlohmann_json)
+room(cli pctctl_report pctctl_run CLI11::CLI11)
+foreach(room kernel witness)
+    add_dependencies(pctctl_${room} bpf)
+    target_include_directories(pctctl_${room} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/skel)
+endforeach()
+
+# Its own loader, with the broken scheduler's skeletons, takes the place of the library's.
+add_executable(pctctl userspace/cli/main.cc)
+add_executable(pctctl-broken userspace/cli/main.cc userspace/kernel/bpf_scheduler.cc)
 add_dependencies(pctctl-broken bpf_broken)
 target_include_directories(pctctl-broken SYSTEM BEFORE PRIVATE ${CMAKE_BINARY_DIR}/skel-broken)
 foreach(program pctctl pctctl-broken)
     target_compile_definitions(${program} PRIVATE PCTCTL_LIBEXEC_DIR="${PCTCTL_LIBEXEC_DIR}")
-    target_link_libraries(${program} PRIVATE pctctl_core)
+    target_link_libraries(${program} PRIVATE pctctl_cli)
 endforeach()
 if(NOT PCTCTL_SANITIZE) # sanitized host tests need neither
     add_custom_target(programs ALL DEPENDS pctctl pctctl-broken)

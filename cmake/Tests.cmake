@@ -4,29 +4,27 @@
 #
 # A script may carry "# timeout: SECONDS" in its head; "# long" keeps it out of `make check`.
 
-# tests/unit/*_test.cc -> build/tests/unit_tests
-file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*_test.cc)
+# tests/unit/ROOM/*_test.cc -> build/tests/unit_tests
+file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*/*_test.cc)
 if(unit_sources)
     add_executable(unit_tests ${unit_sources})
     set_target_properties(unit_tests PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(unit_tests PRIVATE pctctl_core GTest::gmock GTest::gtest_main)
+    target_include_directories(unit_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
+    target_link_libraries(unit_tests PRIVATE pctctl_cli GTest::gmock GTest::gtest_main)
     add_test(NAME unit COMMAND unit_tests)
     set_tests_properties(unit PROPERTIES LABELS host TIMEOUT 300)
 endif()
 
 # tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
-# every day; `model_long` takes larger samples. No kernel, no BPF object; of the
-# controller its arithmetic, and what it tells a policy before a run.
+# every day; `model_long` takes larger samples. No kernel, no BPF object; of the controller only the
+# room that says what a policy is told before a run.
 file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cc)
 file(GLOB model_tests CONFIGURE_DEPENDS tests/model/*_test.cc)
 list(REMOVE_ITEM model_sources ${model_tests})
-add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources} userspace/stride_ratio.cc userspace/races.cc
-    userspace/bound.cc userspace/policies.cc userspace/parameters.cc userspace/strides.cc
-    userspace/text.cc userspace/result.cc)
-target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model ${CMAKE_SOURCE_DIR}/include
-    ${CMAKE_SOURCE_DIR}/policies ${CMAKE_SOURCE_DIR}/userspace)
-target_link_libraries(model PUBLIC pctctl_flags spdlog::spdlog nlohmann_json::nlohmann_json)
+add_library(model STATIC EXCLUDE_FROM_ALL ${model_sources})
+target_include_directories(model PUBLIC ${CMAKE_SOURCE_DIR}/tests/model)
+target_link_libraries(model PUBLIC pctctl_plan)
 add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -90,7 +88,7 @@ programs_under_test(programs program) # those that behave badly, or serve one te
 add_library(vm_harness STATIC EXCLUDE_FROM_ALL tests/vm/harness.cc)
 target_compile_definitions(vm_harness PRIVATE
     PCTCTL_ZOO_SOURCES="${CMAKE_SOURCE_DIR}/tests/zoo")
-target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
+target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR}/tests/vm ${CMAKE_SOURCE_DIR}/include
     ${CMAKE_SOURCE_DIR}/policies)
 target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_libbpf nlohmann_json::nlohmann_json
     GTest::gtest_main)
@@ -126,7 +124,7 @@ vm_test(determinism 1800 28800)
 vm_test(witness 1800 7200)
 vm_test(policies 1800 14400)
 vm_test(model 1800 14400)
-target_link_libraries(vm_model_test PRIVATE model pctctl_core)
+target_link_libraries(vm_model_test PRIVATE model)
 target_link_libraries(vm_policies_test PRIVATE model)
 vm_test(containment 1800 3600)
 # It looks for files left in /tmp, where it also sees those of the host's tests.
@@ -142,7 +140,7 @@ foreach(source IN LISTS benchmark_sources)
     add_executable(benchmark_${name} ${source})
     set_target_properties(benchmark_${name} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks)
-    target_link_libraries(benchmark_${name} PRIVATE pctctl_core benchmark::benchmark)
+    target_link_libraries(benchmark_${name} PRIVATE pctctl_cli benchmark::benchmark)
     add_dependencies(benchmarks benchmark_${name})
 endforeach()
 target_link_libraries(benchmark_zoo PRIVATE vm_harness) # it calls pctctl as the tests do

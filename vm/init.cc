@@ -2,8 +2,8 @@
 // The guest's init: mounts the host's root file system below a throw-away overlay and the shared
 // directories over it, runs one command there and reports to the launcher. It is process 1 and the
 // only program in the initramfs, hence linked statically.
+#include "base/fd.h"
 #include "protocol.h"
-#include "userspace/fd.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

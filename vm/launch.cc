@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/vm_places.h"
 #include "launch_accelerator.h"
 #include "launch_machine.h"
 #include "launch_options.h"
 #include "launch_status.h"
-#include "places.h"
 #include "protocol.h"
 
 namespace vm {

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "userspace/fd.h"
+#include "base/fd.h"
 
 namespace vm {
 

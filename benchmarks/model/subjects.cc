@@ -3,8 +3,8 @@
 #include "tables.h"
 
 #include "edges.h"
+#include "plan/stride_ratio.h"
 #include "sampling.h"
-#include "stride_ratio.h"
 #include "subjects.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "decisions.h"
 
-#include "policies.h"
+#include "plan/policies.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Theorem 1 of POS (CAV 2018) with the number of races as it is counted in a run, against the exact
 // probability of every partial order of small programs.
-#include "bound.h"
 #include "coverage.h"
 #include "exact.h"
+#include "plan/bound.h"
+#include "plan/races.h"
 #include "programs.h"
-#include "races.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sampling.h"
 
-#include "policies.h"
+#include "plan/policies.h"
 
 #include <algorithm>
 #include <string>

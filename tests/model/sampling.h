@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mechanism.h"
-#include "parameters.h"
+#include "plan/parameters.h"
 
 #include <cmath>
 #include <cstdint>

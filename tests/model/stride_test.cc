@@ -2,8 +2,8 @@
 // The randomized stride's analysis (ASE 2017): what the random walk cannot reach, and what a stride
 // can.
 #include "edges.h"
+#include "plan/stride_ratio.h"
 #include "sampling.h"
-#include "stride_ratio.h"
 
 #include <gtest/gtest.h>
 

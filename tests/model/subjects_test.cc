@@ -2,8 +2,8 @@
 // The subjects behave as described, and the stride paper's finding about two of their families.
 #include "edges.h"
 #include "exact.h"
+#include "plan/stride_ratio.h"
 #include "sampling.h"
-#include "stride_ratio.h"
 #include "subjects.h"
 
 #include <gtest/gtest.h>

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "harness.h"
+#include "pct.h"
 #include "pctctl/points.h"
 #include "pctctl/run.h"
-#include "policies/pct.h"
-#include "policies/policy.h"
+#include "policy.h"
 
 namespace vmtest {
 namespace {

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <optional>
 
+#include "executable.h"
 #include "harness.h"
-#include "tests/model/executable.h"
-#include "userspace/policies.h"
+#include "plan/policies.h"
 
 namespace vmtest {
 namespace {

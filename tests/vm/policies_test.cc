@@ -11,8 +11,8 @@
 #include "dispatch.h"
 #include "edges.h"
 #include "harness.h"
-#include "policies.h"
-#include "stride_ratio.h"
+#include "plan/policies.h"
+#include "plan/stride_ratio.h"
 
 namespace vmtest {
 namespace {

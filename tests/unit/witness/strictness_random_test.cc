@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Random histories of a scheduler that keeps to the rules in all the ways they allow, and of one
+// that breaks them in one way.
+#include "witness/strictness.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "pct.h"
+
+namespace pctctl {
+namespace {
+
+enum class Fault {
+    none,
+    any_thread,       // chooses any ready thread
+    no_change_points, // a thread does not give way at its change point
+    no_demotions,     // nor when it is demoted at a step
+    no_wake_ups,      // nor to those that get ready while it runs
+    two_cpus,         // lets another thread run on the other CPU meanwhile
+    starved_run,      // a starved thread executes code when it passes through
+    drops_thread,     // does not report a thread
+    drops_step,       // does not count a step
+    wrong_priority,   // gives a thread a priority of its own
+};
+
+// A program whose threads do this and that on two CPUs, and its scheduler. Once a fault has shown
+// (faults() > 0), a checker has to see it.
+class Simulation {
+public:
+    Simulation(std::uint32_t seed, Fault fault) : random_(seed), fault_(fault) {
+        depth_ = 1 + below(4);
+        seed_ = {.k = depth_ > 1 ? 1 + below(300) : 0, .stream = random_()};
+        max_threads_ = 2 + below(12);
+        lazy_ = chance(2);
+        for (unsigned i = 1; i < depth_ && seed_.k; i++)
+            changes_.push_back(pct_change_point(seed_.stream, i, seed_.k, 0));
+        add_thread(0, 0, PCT_ROOT_IDENTITY);
+        threads_[0].ready = true;
+        for (int i = 0; i < 400 && !over(); i++)
+            turn();
+    }
+
+    int faults() const { return faults_; }
+    StrictnessReport check() const {
+        return check_strictness(
+            {.seed = seed_, .algorithm = {.depth = depth_}, .log = log_, .records = records_});
+    }
+
+private:
+    struct Thread {
+        std::uint32_t parent;
+        std::uint32_t ordinal;
+        std::uint64_t identity;
+        std::uint64_t priority;
+        std::uint64_t task;
+        std::uint64_t registers = 1;
+        std::uint32_t children = 0;
+        std::uint32_t cpu = 0;
+        bool ready = false;
+        bool known = false; // it was ready when the last thread began to execute or made a step
+        bool gone = false;
+        bool reported = true;
+    };
+
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+    bool chance(std::uint32_t n) { return below(n) == 0; } // one in n
+    void pass_time() { now_ += 1 + below(1000); }
+
+    void add_thread(std::uint32_t parent, std::uint32_t ordinal, std::uint64_t identity) {
+        const auto index = static_cast<std::uint32_t>(threads_.size());
+        threads_.push_back({.parent = parent,
+                            .ordinal = ordinal,
+                            .identity = identity,
+                            .priority = pct_initial_priority(seed_.stream, identity, 0),
+                            .task = 0x1000 + 64 * index});
+        if (index > 0 && fault_ == Fault::drops_thread && chance(8)) {
+            threads_[index].reported = false;
+            return;
+        }
+        if (index > 0 && fault_ == Fault::wrong_priority && chance(8)) {
+            threads_[index].priority ^= 1;
+            faults_++;
+        }
+        event(index, PCT_EVENT_THREAD);
+    }
+
+    pct_event& event(std::uint32_t thread, std::uint32_t type) {
+        static pct_event unreported;
+        pass_time();
+        pct_event& e = threads_[thread].reported ? log_.emplace_back() : unreported;
+        e.time_ns = now_;
+        e.type = type;
+        e.thread = log_index(thread);
+        e.pid = static_cast<int>(500 + thread);
+        e.identity = threads_[thread].identity;
+        e.priority = threads_[thread].priority;
+        e.parent = log_index(threads_[thread].parent);
+        e.ordinal = threads_[thread].ordinal;
+        return e;
+    }
+
+    // Threads that the scheduler does not know have no index in its log.
+    std::uint32_t log_index(std::uint32_t thread) const {
+        return static_cast<std::uint32_t>(
+            std::count_if(threads_.begin(), threads_.begin() + thread,
+                          [](const Thread& t) { return t.reported; }));
+    }
+
+    pct_witness_record& record(std::uint32_t thread, std::uint8_t type, std::uint32_t cpu) {
+        pass_time();
+        pct_witness_record& r = records_.emplace_back();
+        r.time_ns = now_;
+        r.task = threads_[thread].task;
+        r.pid = 500 + thread;
+        r.cpu = cpu;
+        r.type = type;
+        return r;
+    }
+
+    void look(std::uint32_t thread, std::uint8_t type) {
+        pct_witness_record& r = record(thread, type, threads_[thread].cpu);
+        r.user_state = threads_[thread].registers;
+    }
+    void in(std::uint32_t thread) { look(thread, PCT_WITNESS_IN); }
+    void out(std::uint32_t thread, bool ready) {
+        look(thread, PCT_WITNESS_OUT);
+        records_.back().ready = ready;
+        threads_[thread].ready = ready;
+        threads_[thread].known &= ready;
+    }
+    void user_code(std::uint32_t thread) { threads_[thread].registers += 1 + below(5); }
+
+    bool over() const {
+        return std::ranges::all_of(threads_, [](const Thread& t) { return t.gone; });
+    }
+    std::uint32_t best(std::uint32_t except = ~0u) const {
+        std::uint32_t result = ~0u;
+        for (std::uint32_t i = 0; i < threads_.size(); i++)
+            if (i != except && threads_[i].ready &&
+                (result == ~0u || threads_[i].priority > threads_[result].priority))
+                result = i;
+        return result;
+    }
+    // Did the scheduler have to know a better one?
+    bool known_better_than(std::uint32_t thread) const {
+        return std::ranges::any_of(threads_, [&](const Thread& t) {
+            return t.known && t.ready && t.priority > threads_[thread].priority;
+        });
+    }
+    void note_ready() {
+        for (Thread& thread : threads_)
+            thread.known = thread.ready;
+    }
+    bool better_than(std::uint32_t thread) const {
+        const std::uint32_t other = best(thread);
+        return other != ~0u && threads_[other].priority > threads_[thread].priority;
+    }
+
+    std::vector<std::uint32_t> sleepers() const {
+        std::vector<std::uint32_t> result;
+        for (std::uint32_t i = 0; i < threads_.size(); i++)
+            if (!threads_[i].ready && !threads_[i].gone && i != running_)
+                result.push_back(i);
+        return result;
+    }
+    void wake_someone(std::uint32_t cpu) {
+        const std::vector<std::uint32_t> asleep = sleepers();
+        if (asleep.empty())
+            return;
+        const std::uint32_t thread = asleep[below(static_cast<std::uint32_t>(asleep.size()))];
+        record(thread, PCT_WITNESS_WAKE, cpu);
+        threads_[thread].ready = true;
+    }
+
+    // Starved threads are given a CPU, each its own, and sent away before they execute anything.
+    void refresh() {
+        for (std::uint32_t i = 0; i < threads_.size(); i++) {
+            Thread& thread = threads_[i];
+            if (!thread.ready)
+                continue;
+            in(i);
+            if (fault_ == Fault::starved_run && i != last_ && known_better_than(i) && chance(4)) {
+                thread.registers += 100;
+                faults_++;
+            }
+            out(i, true);
+        }
+    }
+
+    // Someone is chosen, executes, and leaves the CPU.
+    void turn() {
+        if (best() == ~0u)
+            wake_someone(below(2));
+        std::uint32_t thread = best();
+        if (thread == ~0u)
+            return;
+        bool wrong = false;
+        if (fault_ == Fault::any_thread && chance(4)) {
+            do
+                thread = below(static_cast<std::uint32_t>(threads_.size()));
+            while (!threads_[thread].ready);
+            wrong = thread != last_ && known_better_than(thread);
+        }
+        if (chance(20))
+            wake_someone(below(2)); // too late to be chosen
+        if (chance(20))
+            refresh();
+
+        in(thread);
+        running_ = last_ = thread;
+        note_ready();
+        if (chance(10)) // what it waits for has not happened yet
+            return leave(thread, false);
+        user_code(thread);
+        faults_ += wrong;
+        while (running_ != ~0u)
+            act(thread);
+    }
+
+    void leave(std::uint32_t thread, bool ready) {
+        out(thread, ready);
+        running_ = ~0u;
+        demoted_ = unseen_ = false;
+    }
+
+    // Someone else may be better now. Whoever does not give way at once does at the next step.
+    void give_way_or_not(std::uint32_t thread) {
+        if (!better_than(thread) || fault_ == Fault::no_wake_ups)
+            return;
+        if (!lazy_ || chance(2))
+            leave(thread, true);
+    }
+
+    void act(std::uint32_t thread) {
+        Thread& self = threads_[thread];
+        if (unseen_)
+            return chance(2) ? step(thread) : leave(thread, false);
+        switch (below(11)) {
+        case 0:
+            wake_someone(self.cpu);
+            return give_way_or_not(thread);
+        case 1:
+            wake_someone(1 - self.cpu); // an interrupt there
+            return give_way_or_not(thread);
+        case 2:
+            if (threads_.size() < max_threads_)
+                create(thread);
+            return;
+        case 3: // another program needs the CPU for a moment
+            out(thread, true);
+            if (chance(3))
+                wake_someone(below(2));
+            if (chance(3))
+                refresh();
+            if (better_than(thread) && (demoted_ || !lazy_ || chance(2))) {
+                running_ = ~0u;
+                demoted_ = false;
+                return;
+            }
+            in(thread);
+            return user_code(thread);
+        case 4: // waits for a page
+            return leave(thread, false);
+        case 5:
+            if (chance(20)) {
+                demote(thread, PCT_DEMOTE_SPIN);
+                demoted_ = true;
+                give_way_or_not(thread);
+            }
+            return;
+        case 6:
+            if (fault_ == Fault::two_cpus && chance(4))
+                run_another(thread);
+            return;
+        default:
+            return step(thread);
+        }
+    }
+
+    void create(std::uint32_t creator) {
+        const auto child = static_cast<std::uint32_t>(threads_.size());
+        const std::uint32_t ordinal = ++threads_[creator].children;
+        if (!threads_[creator].reported)
+            return;
+        add_thread(creator, ordinal, pct_child_identity(threads_[creator].identity, ordinal));
+        threads_[child].cpu = chance(4);
+        pct_witness_record& born = record(child, PCT_WITNESS_NEW, threads_[creator].cpu);
+        born.parent = threads_[creator].task;
+        born.parent_pid = 500 + creator;
+        born.controlled = 1;
+        threads_[child].ready = true;
+        if (!threads_[child].reported) { // nobody looks after it: it runs somewhere
+            threads_[child].cpu = 1 - threads_[creator].cpu;
+            in(child);
+            user_code(child);
+            out(child, false);
+            threads_[child].gone = true;
+            faults_++;
+            return;
+        }
+        give_way_or_not(creator);
+    }
+
+    void demote(std::uint32_t thread, pct_demotion why) {
+        threads_[thread].priority = pct_demoted_priority(++demotions_);
+        event(thread, PCT_EVENT_PRIORITY).code = why;
+    }
+
+    void run_another(std::uint32_t thread) {
+        const std::uint32_t other = best(thread);
+        if (other == ~0u)
+            return;
+        const std::uint32_t cpu = threads_[other].cpu;
+        threads_[other].cpu = 1 - threads_[thread].cpu;
+        in(other);
+        user_code(other);
+        out(other, true);
+        threads_[other].cpu = cpu;
+        faults_++;
+    }
+
+    void step(std::uint32_t thread) {
+        Thread& self = threads_[thread];
+        const bool waiting_since_before = better_than(thread);
+        user_code(thread);
+        ++steps_;
+        bool changed = false, demoted = false;
+        for (const auto& point : changes_)
+            if (point.step == steps_) {
+                self.priority = point.priority;
+                changed = true;
+            }
+        if (fault_ == Fault::drops_step && chance(50)) {
+            dropped_ = true;
+        } else {
+            pct_event& e = event(thread, PCT_EVENT_STEP);
+            e.step = steps_;
+            e.code = static_cast<int>(steps_);
+            faults_ += std::exchange(dropped_, false);
+        }
+        demoted_ = unseen_ = false;
+        note_ready();
+        if (chance(30)) {
+            demote(thread, chance(2) ? PCT_DEMOTE_YIELD : PCT_DEMOTE_POLL);
+            demoted = true;
+        }
+
+        if (better_than(thread)) {
+            const bool ignores = (fault_ == Fault::no_change_points && changed) ||
+                                 (fault_ == Fault::no_demotions && demoted) ||
+                                 (fault_ == Fault::no_wake_ups && waiting_since_before);
+            if (!ignores)
+                return leave(thread, true);
+            faults_++;
+            unseen_ = true;
+        }
+        // The operation.
+        switch (below(8)) {
+        case 0:
+            return leave(thread, false);
+        case 1:
+            if (!chance(4))
+                break;
+            event(thread, PCT_EVENT_EXIT);
+            self.gone = true;
+            self.ready = false;
+            if (chance(2))
+                wake_someone(self.cpu);
+            leave(thread, false);
+            records_.back().exiting = 1;
+            return;
+        default:
+            user_code(thread);
+        }
+    }
+
+    std::mt19937_64 random_;
+    const Fault fault_;
+    int faults_ = 0;
+    RunSeed seed_;
+    unsigned depth_ = 1;
+    std::size_t max_threads_ = 0;
+    bool lazy_ = false;    // waits for the next step where that is allowed
+    bool demoted_ = false; // the running thread was, for spinning, and has to go once it is off
+    bool unseen_ = false;  // a fault of the running thread that shows only by what it does next
+    bool dropped_ = false; // a step is missing
+    std::vector<struct pct_change_point> changes_;
+    std::vector<Thread> threads_;
+    std::uint32_t running_ = ~0u;
+    std::uint32_t last_ = ~0u; // executed last
+    std::uint64_t now_ = 1'000'000'000;
+    std::uint64_t steps_ = 0;
+    std::uint64_t demotions_ = 0;
+    std::vector<pct_event> log_;
+    std::vector<pct_witness_record> records_;
+};
+
+constexpr std::uint32_t kHistories = 150;
+
+TEST(StrictnessRandom, CorrectHistoriesHaveNoViolation) {
+    std::uint64_t steps = 0;
+    for (std::uint32_t seed = 1; seed <= kHistories; seed++) {
+        const StrictnessReport report = Simulation(seed, Fault::none).check();
+        ASSERT_THAT(report.details, testing::IsEmpty()) << "history " << seed;
+        ASSERT_GT(report.turns, 0u);
+        steps += report.steps;
+    }
+    EXPECT_GT(steps, 100u * kHistories);
+}
+
+struct NamedFault {
+    const char* name;
+    Fault fault;
+};
+
+class StrictnessFaults : public testing::TestWithParam<NamedFault> {};
+
+TEST_P(StrictnessFaults, AreFound) {
+    std::uint32_t shown = 0;
+    for (std::uint32_t seed = 1; seed <= kHistories; seed++) {
+        const Simulation simulation(seed, GetParam().fault);
+        if (!simulation.faults())
+            continue;
+        shown++;
+        ASSERT_GT(simulation.check().violations, 0u) << "history " << seed;
+    }
+    EXPECT_GT(shown, kHistories / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StrictnessFaults,
+                         testing::Values(NamedFault{"AnyThread", Fault::any_thread},
+                                         NamedFault{"NoChangePoints", Fault::no_change_points},
+                                         NamedFault{"NoDemotions", Fault::no_demotions},
+                                         NamedFault{"NoWakeUps", Fault::no_wake_ups},
+                                         NamedFault{"TwoCpus", Fault::two_cpus},
+                                         NamedFault{"StarvedRun", Fault::starved_run},
+                                         NamedFault{"DropsThread", Fault::drops_thread},
+                                         NamedFault{"DropsStep", Fault::drops_step},
+                                         NamedFault{"WrongPriority", Fault::wrong_priority}),
+                         [](const auto& test) { return test.param.name; });
+
+} // namespace
+} // namespace pctctl

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A campaign: many runs of one program, each with its own seed, on one executor.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/executor.h"
+#include "plan/parameters.h"
+#include "plan/run_plan.h"
+
+namespace pctctl {
+
+struct CampaignPlan {
+    std::uint64_t seed = 0; // of the campaign; run r's stream is a function of it and r
+    std::vector<std::string> policies = {"pct"}; // run r has the ((r-1) mod size)-th
+    unsigned depth = 2;                          // or kDepthAuto
+    std::uint32_t runs = 100;                    // >= 1
+    unsigned jobs = 1;                           // runs under way at once, 1 .. PCT_MAX_RUNS
+    bool keep_going = false;                     // after the first failure
+    std::optional<RunSeed> fixed;                // a replay: every run has this seed
+    PolicyParameters parameters;
+    std::optional<Strides> strides; // of policy stride; absent: from the lengths in earlier runs,
+    double stride_ratio = 1;        // by this ratio, see stride_ratio()
+    bool live_output = false;
+    bool verify = false;
+};
+
+struct CampaignResult {
+    std::vector<RunResult> runs; // those that were carried out, ascending by number; of their
+                                 // output only the end of `err` is left
+    std::optional<Error> error;  // the executor failed; the runs before it are kept
+    bool interrupted = false;    // asked to stop before all was done
+    double elapsed_s = 0;
+};
+
+// k of run r is the largest number of steps that a change point of its policy could have been at,
+// and for strides a thread's length its largest one, over the runs 1 .. this: the measuring run
+// alone for the first, then those that are sure to have ended when r starts. With one job that is
+// every earlier run; with J > 1 it lags by 2 J, so that the seeds are a function of the campaign's
+// seed, J and the program's step counts, not of which run happened to end first. 0: no k yet (run
+// 1).
+std::uint32_t measured_before(std::uint32_t run, unsigned jobs);
+
+// Bytes of a run's stderr that a CampaignResult keeps.
+inline constexpr std::size_t kKeptOutput = 1024;
+
+class Campaign {
+public:
+    // Called once for every run that ended, one at a time, with all its output; from any thread.
+    using OnFinished = std::function<void(const RunResult&)>;
+
+    Campaign(const CampaignPlan& plan, Executor& executor, OnFinished on_finished);
+
+    // Returns when the last run under way has ended. After a stop request none is started, and
+    // those under way are cancelled: they are not part of the result.
+    CampaignResult run(std::stop_token stop);
+
+private:
+    CampaignPlan plan_;
+    Executor& executor_;
+    OnFinished on_finished_;
+};
+
+} // namespace pctctl

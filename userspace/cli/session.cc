@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <random>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "campaign/campaign.h"
+#include "plan/policies.h"
+#include "plan/stride_ratio.h"
+#include "report/progress.h"
+#include "report/replay.h"
+#include "report/store.h"
+
+namespace pctctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+void complain(const Surroundings& around, const std::string& text) {
+    std::fputs(("pctctl: " + text + "\n").c_str(), around.err);
+    std::fflush(around.err);
+}
+
+ExitStatus give_up(const Surroundings& around, const Error& error) {
+    complain(around, error.message);
+    return error.status;
+}
+
+std::uint64_t random_seed() {
+    std::random_device device; // the kernel's
+    return std::uint64_t{device()} << 32 | device();
+}
+
+Verbosity verbosity(const Options& options) {
+    return options.quiet     ? Verbosity::quiet
+           : options.verbose ? Verbosity::verbose
+                             : Verbosity::normal;
+}
+
+Caller caller(const Options& options, const Surroundings& around) {
+    return {options.invoked_as, around.sudo, around.vm || options.inside_vm};
+}
+
+// Results are complete only when all of them have reached their place.
+class Delivery {
+public:
+    explicit Delivery(const Surroundings& around) : around_(around) {}
+
+    void print(const std::string& text) {
+        std::fputs(text.c_str(), around_.out);
+        if (std::fflush(around_.out) != 0)
+            lost(fmt::format("cannot print the results: {}", errno_text(errno)));
+    }
+
+    void json(const Options& options, const fs::path& cwd, const Report& report) {
+        if (!options.json)
+            return;
+        const std::string text = summary_json(report);
+        if (options.json_on_stdout()) {
+            if (const int error = write_all(around_.json_fd, text))
+                lost(fmt::format("cannot write JSON to standard output: {}", errno_text(error)));
+        } else if (const Status status = write_report((cwd / *options.json).string(), text);
+                   !status) {
+            lost(status.error().message);
+        }
+    }
+
+    void lost(const std::string& message) {
+        complain(around_, message);
+        complete_ = false;
+    }
+
+    ExitStatus exit_status(const Report& report) const {
+        if (report.campaign.error)
+            return report.campaign.error->status;
+        // Violations: the environment did not do what the results rest on.
+        if (!complete_ || report.tally.violations.value_or(0) > 0)
+            return ExitStatus::environment;
+        return report.tally.failures > 0 ? ExitStatus::found : ExitStatus::nothing_found;
+    }
+
+private:
+    const Surroundings& around_;
+    bool complete_ = true;
+};
+
+// Failing runs go to disk as they appear. What cannot be kept is said at once for the first, and
+// counted.
+class Keeper {
+public:
+    Keeper(RunStore store, Progress& progress) : store_(std::move(store)), progress_(progress) {}
+
+    void finished(const RunResult& run) {
+        if (!run.failed())
+            return;
+        const auto place = store_.keep(run);
+        if (place)
+            kept_[run.number] = *place;
+        else if (lost_++ == 0)
+            progress_.line("pctctl: " + place.error().message);
+    }
+
+    std::map<std::uint32_t, std::string> kept() const { return kept_; }
+    std::uint64_t lost() const { return lost_; }
+
+private:
+    RunStore store_;
+    Progress& progress_;
+    std::map<std::uint32_t, std::string> kept_;
+    std::uint64_t lost_ = 0;
+};
+
+Result<std::unique_ptr<Executor>> make_executor(const ExecutorOptions& options,
+                                                const Surroundings& around) {
+    Result<std::unique_ptr<Executor>> executor = around.make_executor(options);
+    if (executor)
+        for (const std::string& warning : (*executor)->warnings())
+            complain(around, "warning: " + warning);
+    return executor;
+}
+
+// What a call has decided before its first run.
+struct Assignment {
+    fs::path cwd;
+    Report report;                 // as far as it is known by then
+    std::optional<RunRecord> kept; // the run that a replay repeats
+    CampaignPlan plan;
+    Verbosity progress = Verbosity::normal;
+};
+
+// What campaigns and replays have in common.
+CampaignPlan plan_for(const Options& options, const ExecutorOptions& run) {
+    CampaignPlan plan;
+    plan.policies = *portfolio(run.policy);
+    plan.depth = run.depth;
+    plan.jobs = run.jobs;
+    plan.verify = run.verify;
+    plan.live_output = options.verbose;
+    return plan;
+}
+
+Status assign_campaign(const Options& options, Assignment& work) {
+    Report& report = work.report;
+    report.options = options.given.over({});
+    report.campaign_seed = options.campaign_seed ? *options.campaign_seed : random_seed();
+    work.progress = verbosity(options);
+
+    CampaignPlan& plan = work.plan = plan_for(options, report.options);
+    plan.parameters = report.options.parameters;
+    if (plan.parameters.set_value(Parameter::stride_max))
+        plan.strides = report.options.strides;
+    else if (std::ranges::find(plan.policies, "stride") != plan.policies.end())
+        plan.stride_ratio =
+            stride_ratio(std::max<std::uint64_t>(options.runs / plan.policies.size(), 1),
+                         static_cast<unsigned>(plan.parameters.value(Parameter::stride_edges)));
+    plan.seed = *report.campaign_seed;
+    plan.runs = options.runs;
+    plan.keep_going = options.keep_going;
+    return Done{};
+}
+
+Status assign_replay(const Options& options, Assignment& work) {
+    if (!options.replay_dir.empty()) {
+        auto loaded = load_record(options.replay_dir);
+        if (!loaded)
+            return loaded.error();
+        work.kept = std::move(*loaded);
+        // The program is to find its files where it found them then.
+        if (::chdir(work.kept->cwd.c_str()) != 0)
+            return Error::environment(fmt::format("cannot go to {}, where the kept run was: {}",
+                                                  printable(work.kept->cwd), errno_text(errno)));
+    }
+    Report& report = work.report;
+    report.options = options.given.over(work.kept ? work.kept->options : ExecutorOptions());
+    if (const Status ok = options.given.check_for(report.options.policy); !ok)
+        return ok.error();
+    // Of a single run the text at the end says it all.
+    work.progress = options.times == 1 && !options.verbose ? Verbosity::quiet : verbosity(options);
+
+    CampaignPlan& plan = work.plan = plan_for(options, report.options);
+    plan.strides = report.options.strides;
+    plan.fixed = work.kept ? std::optional(work.kept->result.seed) : options.replay_seed;
+    plan.runs = options.times;
+    plan.keep_going = true;
+    return Done{};
+}
+
+Result<Assignment> assign(const Options& options, const Surroundings& around) {
+    Assignment work;
+    std::error_code failure;
+    work.cwd = fs::current_path(failure);
+    if (failure)
+        return Error::environment("the current directory is gone: " + failure.message());
+    const Status assigned = options.mode == Mode::replay ? assign_replay(options, work)
+                                                         : assign_campaign(options, work);
+    if (!assigned)
+        return assigned.error();
+    work.report.planned = work.plan.runs;
+    work.report.caller = caller(options, around);
+    return work;
+}
+
+// Empty when there is nothing to say.
+std::string text_of(const Options& options, const Assignment& work, const std::string& kernel) {
+    const Report& report = work.report;
+    if (!report.replay)
+        return summary_text(report, options.quiet);
+    if (options.quiet && report.tally.failures == 0)
+        return "";
+    return replay_text(work.kept, options.replay_dir, report, kernel);
+}
+
+} // namespace
+
+ExitStatus run_session(const Options& options, const Surroundings& around) {
+    auto work = assign(options, around);
+    if (!work)
+        return give_up(around, work.error());
+    Report& report = work->report;
+    auto executor = make_executor(report.options, around);
+    if (!executor)
+        return give_up(around, executor.error());
+
+    const bool replay = options.mode == Mode::replay;
+    std::uint64_t not_kept = 0;
+    {
+        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
+                          work->progress, work->plan.runs);
+        Keeper keeper(RunStore(options.out, report.options, work->cwd.string()), progress);
+        report.campaign = Campaign(work->plan, **executor, [&](const RunResult& run) {
+                              if (!replay)
+                                  keeper.finished(run);
+                              progress.finished(run);
+                          }).run(around.listen_for_interrupts());
+        report.kept = keeper.kept();
+        not_kept = keeper.lost();
+    }
+    executor->reset(); // the machine is back to normal before anything else can go wrong
+
+    report.tally = tally(report.campaign.runs, report.options, !replay);
+    if (replay)
+        report.replay = judge_replay(work->kept, report.campaign.runs);
+    Delivery delivery(around);
+    if (!report.campaign.runs.empty() || !report.campaign.error) {
+        delivery.print(text_of(options, *work, around.kernel));
+        delivery.json(options, work->cwd, report);
+    }
+    if (const std::string warning = uncontrolled_warning(report); !warning.empty())
+        complain(around, warning);
+    if (not_kept > 0)
+        delivery.lost(fmt::format("{} of {} could not be kept in {}; the seeds above repeat them",
+                                  not_kept, counted(report.tally.failures, "failing run"),
+                                  printable(options.out)));
+    if (report.campaign.error)
+        complain(around, report.campaign.error->message);
+    return delivery.exit_status(report);
+}
+
+} // namespace pctctl

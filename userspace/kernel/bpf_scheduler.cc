@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kernel/bpf_scheduler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/files.h"
+#include "base/syscall_numbers.h"
+#include "base/text.h"
+#include "kernel/elf_layout.h"
+#include "kick.skel.h"
+#include "pctctl/points.h"
+#include "sched.skel.h"
+
+namespace pctctl {
+namespace {
+
+struct SyscallPoint {
+    long number;
+    unsigned traits;
+};
+
+constexpr SyscallPoint syscall_points[] = {
+#define X(name, traits) {SYS_##name, (traits) | PCT_POINT_STEP},
+    PCT_SYSCALL_POINTS(X)
+#undef X
+};
+
+constexpr unsigned libc_traits[] = {
+#define X(name, traits) (traits) | PCT_POINT_STEP,
+    PCT_LIBC_POINTS(X)
+#undef X
+};
+static_assert(std::size(libc_traits) <= PCT_OBJECT_POINTS);
+
+// The last complaint of libbpf, so that an error can name the cause in one line.
+std::string& last_complaint() {
+    static thread_local std::string text;
+    return text;
+}
+
+int remember_complaint(enum libbpf_print_level level, const char* format, va_list args) {
+    if (level != LIBBPF_WARN)
+        return 0;
+    char line[512];
+    std::vsnprintf(line, sizeof line, format, args);
+    std::string_view text(line);
+    while (!text.empty() && text.back() == '\n')
+        text.remove_suffix(1);
+    if (text.find('\n') == std::string_view::npos)
+        last_complaint() = text;
+    return 0;
+}
+
+Error bpf_error(const std::string& what, int error) {
+    if (error == EPERM) // EACCES is the verifier's
+        return Error::environment("cannot " + what +
+                                  ": not permitted; run as root, outside of a container");
+    std::string text = "cannot " + what + ": " + errno_text(error);
+    if (!last_complaint().empty())
+        text += " (" + last_complaint() + ")";
+    return Error::environment(text + "; see 'pctctl doctor', or use --vm");
+}
+
+template <typename T> struct Destroy {
+    void operator()(T* skeleton) const { T::destroy(skeleton); }
+};
+
+struct RingFree {
+    void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
+};
+struct LinkFree {
+    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+
+template <typename T> T* map_array(bpf_map* map) {
+    const std::size_t size = bpf_map__max_entries(map) * ((sizeof(T) + 7) & ~std::size_t{7});
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<T*>(memory);
+}
+static_assert(sizeof(pct_run_config) % 8 == 0 && sizeof(pct_run_state) % 8 == 0,
+              "elements of a mapped array are padded to 8 bytes");
+
+int call(const bpf_program* program, pct_call args) {
+    bpf_test_run_opts options = {};
+    options.sz = sizeof options;
+    options.ctx_in = &args;
+    options.ctx_size_in = sizeof args;
+    const int error = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+    return error ? error : static_cast<int>(options.retval);
+}
+
+} // namespace
+
+struct BpfScheduler::Objects {
+    std::unique_ptr<sched_bpf, Destroy<sched_bpf>> sched;
+    std::unique_ptr<kick_bpf, Destroy<kick_bpf>> kick;
+    std::vector<std::unique_ptr<bpf_link, LinkFree>> links;
+    std::unique_ptr<ring_buffer, RingFree> ring;
+};
+
+BpfScheduler::BpfScheduler(unsigned slots)
+    : inboxes_(slots), objects_(std::make_unique<Objects>()) {
+    for (Inbox& inbox : inboxes_)
+        inbox.wake.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+BpfScheduler::~BpfScheduler() {
+    if (reader_.joinable()) {
+        reader_.request_stop();
+        reader_.join();
+    }
+    // The probes first: they must not count steps of tasks that nobody schedules.
+    objects_->links.clear();
+    objects_.reset();
+    if (configs_)
+        munmap(configs_, PCT_MAX_RUNS * sizeof *configs_);
+    if (states_)
+        munmap(states_, PCT_MAX_RUNS * sizeof *states_);
+}
+
+Result<std::unique_ptr<BpfScheduler>> BpfScheduler::load(const Options& options) {
+    std::unique_ptr<BpfScheduler> kernel(new BpfScheduler(options.slots));
+    libbpf_set_print(remember_complaint);
+    if (Status status = kernel->attach(options); !status)
+        return status.error();
+    kernel->reader_ = std::jthread([self = kernel.get()](const std::stop_token& stop) {
+        pollfd ready = {ring_buffer__epoll_fd(self->objects_->ring.get()), POLLIN, 0};
+        while (!stop.stop_requested())
+            if (poll(&ready, 1, 100) > 0)
+                self->consume();
+    });
+    return kernel;
+}
+
+Status BpfScheduler::attach(const Options& options) {
+    Objects& o = *objects_;
+    o.sched.reset(sched_bpf::open());
+    o.kick.reset(kick_bpf::open());
+    if (!o.sched || !o.kick)
+        return bpf_error("open the BPF objects", errno);
+
+    auto& settings = *o.sched->rodata;
+    settings.nr_slots = options.slots;
+    for (const pct_policy policy : options.policies)
+        settings.loaded_policies |= 1U << policy;
+    for (const SyscallPoint& point : syscall_points)
+        settings.syscall_traits[point.number] = static_cast<std::uint16_t>(point.traits);
+    for (std::size_t i = 0; i < std::size(libc_traits); ++i)
+        settings.libc_traits[i] = static_cast<std::uint16_t>(libc_traits[i]);
+    const std::string loader = own_loader();
+    if (!loader.empty()) {
+        const Result<std::uint64_t> size = loader_text_size(loader);
+        if (!size)
+            return size.error();
+        settings.loader_size = *size;
+    }
+
+    if (int error = sched_bpf::load(o.sched.get()))
+        return bpf_error("load the scheduler", -error);
+    const struct {
+        bpf_program* enforcer;
+        bpf_program* target;
+        const char* function;
+    } enforced[] = {
+        {o.kick->progs.at_libc_point, o.sched->progs.on_libc_point, "enforce"},
+        {o.kick->progs.after_syscall_enter, o.sched->progs.on_syscall, "on_syscall"},
+        {o.kick->progs.after_syscall_exit, o.sched->progs.on_syscall_exit, "on_syscall_exit"},
+    };
+    for (const auto& e : enforced)
+        if (int error =
+                bpf_program__set_attach_target(e.enforcer, bpf_program__fd(e.target), e.function))
+            return bpf_error("find " + std::string(e.function), -error);
+    const std::pair<bpf_map*, bpf_map*> shared[] = {
+        {o.kick->maps.threads, o.sched->maps.threads},
+        {o.kick->maps.states, o.sched->maps.states},
+        {o.kick->maps.configs, o.sched->maps.configs},
+    };
+    for (const auto& [to, from] : shared)
+        if (int error = bpf_map__reuse_fd(to, bpf_map__fd(from)))
+            return bpf_error("share the map " + std::string(bpf_map__name(from)), -error);
+    if (int error = kick_bpf::load(o.kick.get()))
+        return bpf_error("load the scheduler's second part", -error);
+
+    configs_ = map_array<pct_run_config>(o.sched->maps.configs);
+    states_ = map_array<pct_run_state>(o.sched->maps.states);
+    o.ring.reset(ring_buffer__new(bpf_map__fd(o.sched->maps.events), receive, this, nullptr));
+    if (!configs_ || !states_ || !o.ring)
+        return bpf_error("map the scheduler's state", errno);
+
+    auto keep = [&](bpf_link* link, const std::string& what) -> Status {
+        if (!link)
+            return bpf_error(what, errno);
+        o.links.emplace_back(link);
+        return Done{};
+    };
+    // The enforcing part before what it enforces, the scheduler last.
+    for (const auto& e : enforced)
+        if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes");
+            !s)
+            return s;
+    for (std::size_t i = 0; i < options.objects.size() && i < PCT_MAX_OBJECTS; ++i) {
+        const ProbedObject& object = options.objects[i];
+        Result<pct_object> layout = describe_object(object.fd, object.points);
+        if (!layout)
+            return layout.error();
+        const std::uint32_t key = static_cast<std::uint32_t>(i);
+        if (int error = bpf_map__update_elem(o.sched->maps.objects, &key, sizeof key, &*layout,
+                                             sizeof *layout, 0))
+            return bpf_error("describe " + object.probe_path, -error);
+        std::vector<unsigned long> offsets;
+        std::vector<__u64> cookies;
+        for (const LibcPoint& point : object.points) {
+            offsets.push_back(point.offset);
+            cookies.push_back(static_cast<__u64>(i) << 16 | point.index);
+        }
+        if (offsets.empty() || !(options.points & PCT_POINTS_PTHREAD))
+            continue;
+        bpf_uprobe_multi_opts where = {};
+        where.sz = sizeof where;
+        where.offsets = offsets.data();
+        where.cookies = cookies.data();
+        where.cnt = offsets.size();
+        if (Status s =
+                keep(bpf_program__attach_uprobe_multi(o.sched->progs.on_libc_point, -1,
+                                                      object.probe_path.c_str(), nullptr, &where),
+                     "put probes on " + object.probe_path);
+            !s)
+            return s;
+    }
+    for (bpf_program* program :
+         {o.sched->progs.on_syscall, o.sched->progs.on_syscall_exit, o.sched->progs.on_lock_wait,
+          o.sched->progs.on_lock_got, o.sched->progs.on_signal, o.sched->progs.on_exit})
+        if (Status s = keep(bpf_program__attach(program),
+                            std::string("attach ") + bpf_program__name(program));
+            !s)
+            return s;
+
+    bpf_link* scheduler = bpf_map__attach_struct_ops(o.sched->maps.pct_ops);
+    if (!scheduler && errno == EBUSY)
+        return Error::environment(
+            "another sched_ext scheduler is loaded ('" +
+            std::string(trimmed(read_text("/sys/kernel/sched_ext/root/ops").value_or(""))) +
+            "'); stop it first, or use --vm");
+    return keep(scheduler, "start the scheduler");
+}
+
+pct_run_state BpfScheduler::snapshot(unsigned slot) const {
+    pct_run_state copy;
+    std::memcpy(&copy, &states_[slot], sizeof copy);
+    return copy;
+}
+
+void BpfScheduler::start_run(unsigned slot, pct_run_config config) {
+    configs_[slot].id = 0;
+    states_[slot] = {};
+    config.id = next_id_++;
+    {
+        const std::lock_guard lock(inboxes_[slot].mutex);
+        inboxes_[slot].events.clear();
+    }
+    configs_[slot] = config;
+}
+
+void BpfScheduler::end_run(unsigned slot) {
+    configs_[slot].id = 0;
+}
+
+Status BpfScheduler::adopt(unsigned slot, pid_t pid) {
+    const int error = call(objects_->sched->progs.adopt, {slot, pid});
+    if (error)
+        return bpf_error("take control of process " + std::to_string(pid), -error);
+    return Done{};
+}
+
+void BpfScheduler::break_hold(unsigned slot, unsigned hold) {
+    call(objects_->sched->progs.break_hold, {slot, static_cast<std::int32_t>(hold)});
+}
+
+void BpfScheduler::consume() {
+    const std::lock_guard lock(ring_mutex_);
+    ring_buffer__consume(objects_->ring.get());
+}
+
+// The ring is read up to the first record that is still being written, maybe by another run's CPU;
+// what is complete behind it has to wait for it.
+void BpfScheduler::consume_all() {
+    const std::lock_guard lock(ring_mutex_);
+    const ring* events = ring_buffer__ring(objects_->ring.get(), 0);
+    const unsigned long end = ring__producer_pos(events);
+    ring_buffer__consume(objects_->ring.get());
+    while (ring__consumer_pos(events) < end) {
+        usleep(50);
+        ring_buffer__consume(objects_->ring.get());
+    }
+}
+
+int BpfScheduler::receive(void* self, void* data, std::size_t size) {
+    BpfScheduler& kernel = *static_cast<BpfScheduler*>(self);
+    const pct_event& event = *static_cast<const pct_event*>(data);
+    if (size < sizeof event || event.slot >= kernel.inboxes_.size())
+        return 0;
+    Inbox& inbox = kernel.inboxes_[event.slot];
+    if (event.run != kernel.configs_[event.slot].id)
+        return 0; // of a run that has ended
+    {
+        const std::lock_guard lock(inbox.mutex);
+        inbox.events.push_back(event);
+    }
+    if (event.type == PCT_EVENT_QUIESCENT)
+        eventfd_write(inbox.wake.get(), 1);
+    return 0;
+}
+
+std::vector<pct_event> BpfScheduler::take_events(unsigned slot) {
+    consume_all();
+    const std::lock_guard lock(inboxes_[slot].mutex);
+    return std::exchange(inboxes_[slot].events, {});
+}
+
+std::optional<std::string> BpfScheduler::ejected_by_now() const {
+    if (read_text("/sys/kernel/sched_ext/state").value_or("") == "enabled\n")
+        return ejected();
+    // Why is told when all threads have been given to another scheduler.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!ejected() && std::chrono::steady_clock::now() < patience)
+        usleep(1000);
+    return ejected().value_or("the kernel unloaded the scheduler, and does not say why");
+}
+
+std::optional<std::string> BpfScheduler::ejected() const {
+    const auto& exit = *objects_->sched->bss;
+    if (!exit.exit_kind)
+        return std::nullopt;
+    std::string text = "the kernel unloaded the scheduler: ";
+    text += exit.exit_reason;
+    if (exit.exit_message[0])
+        text += std::string(" (") + exit.exit_message + ")";
+    return text;
+}
+
+} // namespace pctctl

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The BPF side: loads the scheduler and its probes, and gives access to the runs' state.
+//
+// Life cycle: load() attaches everything, the destructor detaches. The kernel does the same when
+// the process ends in whatever way, because nothing is pinned.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "kernel/private_libc.h"
+#include "pctctl/run.h"
+#include "plan/policies.h"
+
+namespace pctctl {
+
+// A file with libc operations to probe. Its path must name it for as long as the kernel side lives.
+struct ProbedObject {
+    std::string probe_path;
+    int fd = -1;
+    std::vector<LibcPoint> points;
+};
+
+class BpfScheduler {
+public:
+    struct Options {
+        unsigned slots = 1;
+        unsigned points = 0;               // PCT_POINTS_*
+        std::vector<pct_policy> policies;  // that a run can have
+        std::vector<ProbedObject> objects; // at most PCT_MAX_OBJECTS; [0] is the C library
+    };
+
+    static Result<std::unique_ptr<BpfScheduler>> load(const Options& options);
+    ~BpfScheduler();
+    BpfScheduler(const BpfScheduler&) = delete;
+    BpfScheduler& operator=(const BpfScheduler&) = delete;
+
+    // Shared memory with the scheduler, one element a slot.
+    volatile pct_run_state& state(unsigned slot) { return states_[slot]; }
+    pct_run_state snapshot(unsigned slot) const;
+
+    // Frees the slot's state for a new run; fills in an id of its own.
+    void start_run(unsigned slot, pct_run_config config);
+    void end_run(unsigned slot);
+
+    // Makes the task (in the initial pid namespace) the run's first thread.
+    Status adopt(unsigned slot, pid_t pid);
+    // Lets the others go on although a thread (pct_run_state.holds) is in a wait of the kernel's.
+    void break_hold(unsigned slot, unsigned hold);
+
+    // Readable when the run's last runnable thread has blocked since quiescent_armed was set.
+    int quiescent_fd(unsigned slot) const { return inboxes_[slot].wake.get(); }
+    // Events of the slot's run since the last call, complete up to now.
+    std::vector<pct_event> take_events(unsigned slot);
+
+    // Set when the kernel has unloaded the scheduler: its reason, one line.
+    std::optional<std::string> ejected() const;
+    // The same, from the kernel's first word of it on; then waits for the reason.
+    std::optional<std::string> ejected_by_now() const;
+
+private:
+    struct Objects;
+    struct Inbox {
+        std::mutex mutex;
+        std::vector<pct_event> events;
+        Fd wake; // eventfd
+    };
+
+    explicit BpfScheduler(unsigned slots);
+    Status attach(const Options& options);
+    void consume();
+    void consume_all(); // up to what has been written by now
+    static int receive(void* self, void* data, std::size_t size);
+
+    std::vector<Inbox> inboxes_;
+    std::unique_ptr<Objects> objects_;
+    pct_run_config* configs_ = nullptr;
+    pct_run_state* states_ = nullptr;
+    std::atomic<std::uint64_t> next_id_{1};
+    std::mutex ring_mutex_;
+    std::jthread reader_;
+};
+
+} // namespace pctctl

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a user can set of single policies; --depth, which several have, is not among it. To add one:
+// its name in Parameter, its line in parameters.cc, its use in policy_config(), its policy's page.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+#include "table.h"
+
+namespace pctctl {
+
+enum class Parameter {
+    skip_sequential,
+    join_phases,
+    final_wait,
+    stride_max,
+    stride_edges,
+    radius,
+    pos_readonly,
+    preemptions,
+    sleep_one_in,
+    sleep_us
+};
+inline constexpr std::size_t kParameters = 10;
+
+struct ParameterInfo {
+    Parameter id;
+    pct_policy policy;       // whose it is
+    const char* option;      // on the command line: "--stride-max"
+    const char* field;       // in run.json and in --json: "stride_max"
+    bool is_switch;          // on and off, 1 and 0; else a number
+    std::uint64_t low;       // the smallest and
+    std::uint64_t high;      // the largest value
+    const char* usual;       // the default as text; a number, on, off, or what it is computed from
+    const char* explanation; // for --help, its lines ending in '\n' but the last
+};
+
+// All of them, in the order of Parameter.
+std::span<const ParameterInfo> all_parameters();
+const ParameterInfo& info(Parameter parameter);
+
+// Values for some or all of the parameters.
+class PolicyParameters {
+public:
+    // What has been set; nothing: the default is to be used.
+    std::optional<std::uint64_t> set_value(Parameter parameter) const {
+        return values_[at(parameter)];
+    }
+    // That or the default, which must be a number or a switch.
+    std::uint64_t value(Parameter parameter) const;
+    std::string text(Parameter parameter) const; // as the command line takes it, or the default's
+    void set(Parameter parameter, std::uint64_t value) { values_[at(parameter)] = value; }
+
+    // These, and those of `base` where nothing is set.
+    PolicyParameters over(PolicyParameters base) const;
+    bool operator==(const PolicyParameters&) const = default;
+
+private:
+    static std::size_t at(Parameter parameter) { return static_cast<std::size_t>(parameter); }
+
+    std::array<std::optional<std::uint64_t>, kParameters> values_;
+};
+
+// Of a word from the command line.
+Result<std::uint64_t> parse_parameter(const ParameterInfo& parameter, std::string_view text);
+
+// An object with a field for each parameter of these policies: a number, true, false, or null for a
+// default that is computed.
+nlohmann::json parameters_json(const PolicyParameters& parameters,
+                               std::span<const pct_policy> policies);
+// The other way round, for one policy. Throws std::invalid_argument or json::exception when a field
+// is missing or makes no sense.
+PolicyParameters parameters_from(const nlohmann::json& object, pct_policy policy);
+
+} // namespace pctctl

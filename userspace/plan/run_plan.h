@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Plan and result of one run: what a campaign asks for and what it gets back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/strides.h"
+
+namespace pctctl {
+
+// The algorithm that a run's seed is for.
+struct Algorithm {
+    std::string policy = "pct"; // one of known_policies()
+    unsigned depth = 2;         // d, 1 .. PCT_MAX_DEPTH
+    Strides strides = {};       // of policy stride
+    bool operator==(const Algorithm&) const = default;
+};
+
+// All that decides a run's schedule besides the algorithm, its parameters, and points: the random
+// stream, and the k the change points are drawn from (0: none are drawn, as in the first run of a
+// campaign, which measures k). Written as 24 hex digits: 8 of k, 16 of the stream.
+struct RunSeed {
+    std::uint32_t k = 0;
+    std::uint64_t stream = 0;
+
+    std::string text() const;
+    static Result<RunSeed> parse(std::string_view text); // optional 0x; fewer than 17 digits: k = 0
+    bool operator==(const RunSeed&) const = default;
+};
+
+struct RunPlan {
+    std::uint32_t number = 1; // from 1, in the campaign
+    RunSeed seed;
+    Algorithm algorithm;
+    bool live_output = false; // also copy the program's output to ours
+    bool verify = false;      // let the witness check the run
+};
+
+enum class Outcome { pass, exit, signal, deadlock, timeout };
+std::string_view name(Outcome outcome);
+std::optional<Outcome> outcome_from(std::string_view name);
+
+struct RunResult {
+    std::uint32_t number = 0;
+    RunSeed seed;
+    Algorithm algorithm;
+    Outcome outcome = Outcome::pass;
+    int exit_code = 0;  // of the main process; -1 when it did not exit by itself
+    int signal = 0;     // outcome signal: the one that killed; else 0
+    std::string detail; // one line about a failure: process, thread, what the threads wait for
+    std::uint32_t threads = 0; // created, the first included
+    std::uint64_t steps = 0;
+    std::uint64_t concurrent = 0;    // steps with another thread enabled; 1 if there is none
+    std::uint64_t longest_phase = 0; // the most in a phase (policies/policy.h); 1 if there is none
+    std::uint64_t switches = 0;
+    std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
+    double duration_ms = 0;
+    std::uint64_t order_hash = 0;
+    std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
+    std::vector<ThreadLength> lengths;       // of the threads that made steps
+    std::optional<std::uint64_t> violations; // with RunPlan::verify
+    std::vector<std::string> violation_details; // a line for each of the first few
+    std::string out;                            // what the program wrote to stdout, stderr
+    std::string err;
+
+    bool failed() const { return outcome != Outcome::pass; }
+};
+
+} // namespace pctctl

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tells on stderr how a campaign goes: one line kept up to date on a terminal, a plain line now and
+// then elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "plan/run_plan.h"
+
+namespace pctctl {
+
+struct ProgressState {
+    std::uint64_t done = 0;
+    std::uint64_t total = 0;
+    std::uint64_t failures = 0;
+    double elapsed_s = 0;
+};
+
+// "17/100 runs, 8.3/s, 0 failures, 10 s left"; no rate and time before they can be told.
+std::string progress_text(const ProgressState& state);
+// The same cut to what a terminal line of so many columns holds without wrapping.
+std::string status_line(const ProgressState& state, unsigned columns);
+// The percentage (1, 10, 25, 50, 75, 90) that was reached between two counts, the highest one.
+std::optional<unsigned> milestone(std::uint64_t before, std::uint64_t done, std::uint64_t total);
+
+enum class Verbosity { quiet, normal, verbose };
+
+class Progress {
+public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto kRedraw = std::chrono::milliseconds(100);
+    static constexpr auto kPlainInterval = std::chrono::seconds(10);
+
+    // `columns` of the terminal; absent: not a terminal. The stream must outlive this.
+    Progress(std::FILE* stream, std::optional<unsigned> columns, Verbosity verbosity,
+             std::uint64_t total);
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress(); // clears the status line
+
+    // One call for each run, one at a time.
+    void finished(const RunResult& run, Clock::time_point now = Clock::now());
+    // A line of somebody else's, without a newline at its end.
+    void line(const std::string& text);
+
+private:
+    void clear();
+
+    std::FILE* stream_;
+    std::optional<unsigned> columns_;
+    Verbosity verbosity_;
+    ProgressState state_;
+    Clock::time_point start_;
+    Clock::time_point last_shown_;
+    bool drawn_ = false;
+};
+
+// Width of the terminal behind this stream; nothing when there is none. With --vm a pipe leads to
+// it, and vm/run has left word of that in the environment; inside_vm: whether to believe it.
+std::optional<unsigned> terminal_columns(std::FILE* stream, bool inside_vm = false);
+
+} // namespace pctctl

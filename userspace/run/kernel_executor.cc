@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "run/kernel_executor.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "judge/judge.h"
+#include "judge/roster.h"
+#include "kernel/bpf_scheduler.h"
+#include "kernel/private_libc.h"
+#include "plan/policies.h"
+#include "plan/races.h"
+#include "run/capture.h"
+#include "run/cgroup.h"
+#include "run/guardian.h"
+#include "run/identity.h"
+#include "run/launch.h"
+#include "run/preflight.h"
+#include "witness/recorder.h"
+#include "witness/strictness.h"
+
+namespace pctctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// After its main process has ended, a run goes on while something in it still happens, this long.
+constexpr auto REST_OF_RUN = 2s;
+// A wait of the kernel's own that lasts longer than this may be for a thread that it keeps waiting.
+constexpr auto LONGEST_HOLD = 10s;
+// How often a run is looked at without being told that something happened.
+constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
+// Everything of a run has been killed; the kernel still has to get rid of it.
+constexpr auto BURIAL = 30s;
+
+Result<std::vector<int>> allowed_cpus() {
+    cpu_set_t allowed[8]; // 8192 CPUs, more than any kernel is built for
+    if (sched_getaffinity(0, sizeof allowed, allowed) != 0)
+        return Error::environment("cannot find out on which CPUs to run: " + errno_text(errno));
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < static_cast<int>(8 * sizeof allowed); ++cpu)
+        if (CPU_ISSET_S(static_cast<unsigned>(cpu), sizeof allowed, allowed))
+            cpus.push_back(cpu);
+    return cpus;
+}
+
+// Departures from the algorithm; the final wait is part of it.
+std::uint64_t interventions(const pct_run_state& state) {
+    std::uint64_t count = state.hold_breaks;
+    for (unsigned why = 0; why < PCT_DEMOTE_NR; ++why)
+        if (why != PCT_DEMOTE_FINAL_WAIT)
+            count += state.demotions[why];
+    return count;
+}
+
+// Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the
+// program's doing, and must not decide how far it gets.
+bool looks_at_rest(const pct_run_state& state) {
+    return state.runnable == 0 &&
+           std::all_of(std::begin(state.holds), std::end(state.holds),
+                       [](const pct_hold& hold) { return hold.priority == 0; });
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines)
+        text += (text.empty() ? "" : "; ") + line;
+    return text;
+}
+
+class KernelExecutor : public Executor {
+public:
+    static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
+    Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
+    void cancel() override { cancelled_ = true; }
+    std::vector<std::string> warnings() const override { return warnings_; }
+
+private:
+    // A run under way, as seen from here.
+    struct Watched {
+        unsigned slot;
+        Process& process;
+        Roster roster;
+        Races races;
+        std::vector<pct_event> log;
+        bool live;
+        Capture& out;
+        Capture& err;
+    };
+    // The first one has what had to be changed above for all of them, so it goes last.
+    struct Groups : std::vector<Cgroup> {
+        ~Groups() {
+            while (!empty())
+                pop_back();
+        }
+    };
+    // What ended a run, and why.
+    struct Ending {
+        Outcome outcome = Outcome::pass;
+        std::string detail;
+    };
+
+    KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus)
+        : options_(options), cpus_(std::move(cpus)) {}
+    Status prepare_groups();
+    pct_run_config configure(unsigned slot, const RunPlan& plan) const;
+    Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
+    void hear(Watched& run);
+    Result<Ending> watch(Watched& run);
+    Ending ending_of(const Watched& run, int wait_status) const;
+    std::optional<std::string> deadlock(Watched& run);
+    bool at_rest(unsigned slot) const;
+    Status bury(unsigned slot, Process& process);
+
+    // In order of construction: what comes later may use what comes earlier.
+    ExecutorOptions options_;
+    std::vector<int> cpus_;               // never empty
+    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
+    std::optional<Guardian> guardian_;
+    std::optional<Cgroup> cgroup_;
+    Groups slots_; // with jobs > 1
+    std::vector<std::string> warnings_;
+    std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
+    std::optional<PrivateFile> libc_;
+    std::optional<PrivateFile> program_; // of a static program
+    std::optional<Launcher> launcher_;
+    std::unique_ptr<Witness> witness_;
+    std::unique_ptr<BpfScheduler> kernel_;
+};
+
+Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options) {
+    Result<std::vector<int>> cpus = allowed_cpus();
+    if (!cpus)
+        return cpus.error();
+    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options, std::move(*cpus)));
+
+    Result<ProgramInfo> program = inspect_program(options.command.front());
+    if (!program)
+        return program.error();
+    // After what can be said about the program on any machine.
+    if (Status ready = preflight(); !ready)
+        return ready.error();
+
+    LaunchOptions launch;
+    launch.command = options.command;
+    launch.slots = options.jobs;
+    if (options.user) {
+        Result<Identity> identity = find_identity(*options.user);
+        if (!identity)
+            return identity.error();
+        launch.identity = std::move(*identity);
+    } else {
+        Result<std::optional<Identity>> identity = guest_identity();
+        if (!identity)
+            return identity.error();
+        launch.identity = std::move(*identity);
+    }
+
+    // Everything that forks comes before anything that makes threads or maps much memory.
+    Result<Guardian> guardian = Guardian::start();
+    if (!guardian)
+        return guardian.error();
+    self->guardian_.emplace(std::move(*guardian));
+
+    BpfScheduler::Options load;
+    load.slots = options.jobs;
+    load.points = options.points;
+    load.policies = portfolio_ids(options.policy);
+    Result<std::string> libc = libc_path();
+    if (!libc)
+        return libc.error();
+    Result<PrivateFile> copy = PrivateFile::copy(*libc);
+    if (!copy)
+        return copy.error();
+    self->libc_.emplace(std::move(*copy));
+    Result<std::vector<LibcPoint>> points = prepare_libc_points(self->libc_->fd());
+    if (!points)
+        return points.error();
+    load.objects.push_back({self->libc_->probe_path(), self->libc_->fd(), std::move(*points)});
+    launch.private_files.push_back(&*self->libc_);
+    if (program->is_static && !program->points.empty()) {
+        Result<PrivateFile> own = PrivateFile::copy(program->path);
+        if (!own)
+            return own.error();
+        if (Status s = own->close_for_writing(); !s)
+            return s.error();
+        self->program_.emplace(std::move(*own));
+        load.objects.push_back(
+            {self->program_->probe_path(), self->program_->fd(), program->points});
+        launch.private_files.push_back(&*self->program_);
+    }
+
+    if (Status s = self->prepare_groups(); !s)
+        return s.error();
+    Result<Launcher> launcher = Launcher::create(launch);
+    if (!launcher)
+        return launcher.error();
+    self->launcher_.emplace(std::move(*launcher));
+
+    if (options.verify) {
+        Result<std::unique_ptr<Witness>> witness = Witness::load();
+        if (!witness)
+            return witness.error();
+        self->witness_ = std::move(*witness);
+    }
+    Result<std::unique_ptr<BpfScheduler>> kernel = BpfScheduler::load(load);
+    if (!kernel)
+        return kernel.error();
+    self->kernel_ = std::move(*kernel);
+    return std::unique_ptr<Executor>(std::move(self));
+}
+
+Status KernelExecutor::prepare_groups() {
+    const std::string name =
+        options_.cgroup ? *options_.cgroup : "pctctl-" + std::to_string(getpid());
+    Result<Cgroup> cgroup = Cgroup::create(name, &*guardian_);
+    if (!cgroup)
+        return cgroup.error();
+    cgroup_.emplace(std::move(*cgroup));
+    for (unsigned i = 0; options_.jobs > 1 && i < options_.jobs; ++i) {
+        Result<Cgroup> slot = cgroup_->child("job-" + std::to_string(i));
+        if (!slot)
+            return slot.error();
+        slots_.push_back(std::move(*slot));
+    }
+    for (unsigned i = 0; i < options_.jobs; ++i) {
+        // Process 1 of a run is none of the program's.
+        Result<std::optional<std::string>> unlimited =
+            group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
+        if (!unlimited)
+            return unlimited.error();
+        if (*unlimited && warnings_.empty()) // the others' reason is the same
+            warnings_.push_back("the number of processes is not limited: " + **unlimited);
+        limit_hits_.push_back(group(i).limit_hits());
+    }
+    return Done{};
+}
+
+pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) const {
+    pct_run_config config = {};
+    config.spin_limit_ns = static_cast<std::uint64_t>(options_.spin_limit.count());
+    config.points = options_.points;
+    config.trace = plan.verify;
+    config.home_cpu = cpus_[slot % cpus_.size()];
+    config.policy = policy_config(plan.algorithm, plan.seed, options_.parameters);
+    config.stepwise = is_stepwise(config.policy);
+    config.executed = promise_of(find_policy(plan.algorithm.policy)->id) == Promise::partial_orders;
+    config.parallel = is_parallel(config.policy);
+    return config;
+}
+
+void KernelExecutor::hear(Watched& run) {
+    for (const pct_event& event : kernel_->take_events(run.slot)) {
+        run.roster.learn(event);
+        if (event.type == PCT_EVENT_EXECUTED)
+            run.races.step(event.thread, event.site,
+                           (event.code & PCT_PENDING_READ_ONLY) &&
+                               options_.parameters.value(Parameter::pos_readonly));
+        else
+            run.log.push_back(event);
+    }
+    if (run.live) {
+        run.out.forward(STDOUT_FILENO);
+        run.err.forward(STDERR_FILENO);
+    }
+    run.out.trim();
+    run.err.trim();
+}
+
+// Why the run is deadlocked, if it is. Of a service that has been left behind, which may be idle,
+// it takes more to say so.
+std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
+    const pct_run_state before = kernel_->snapshot(run.slot);
+    if (!looks_at_rest(before) || before.alive == 0)
+        return std::nullopt;
+    hear(run); // of all threads there were at that time: a child may wait for the disk
+    LiveInspector inspector;
+    const std::vector<LiveThread> threads = run.roster.alive();
+    const Verdict verdict = judge(threads, before.timers != 0, inspector);
+    const pct_run_state after = kernel_->snapshot(run.slot);
+    const pid_t main_process = run.process.root_pid();
+    const bool left_behind =
+        std::none_of(threads.begin(), threads.end(), [main_process](const LiveThread& thread) {
+            return thread.pid == main_process;
+        });
+    if (left_behind && !verdict.all_held)
+        return std::nullopt;
+    if (after.lost_events != 0) // there may be threads that we have not heard of
+        return std::nullopt;
+    if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
+        return std::nullopt;
+    return joined(verdict.lines);
+}
+
+// One copy of the state may show a thread neither held for, when that was read, nor runnable, a
+// moment later.
+bool KernelExecutor::at_rest(unsigned slot) const {
+    const pct_run_state before = kernel_->snapshot(slot);
+    if (!looks_at_rest(before))
+        return false;
+    const pct_run_state after = kernel_->snapshot(slot);
+    return looks_at_rest(after) && after.progress == before.progress;
+}
+
+KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_status) const {
+    const unsigned first_signal = kernel_->state(run.slot).first_signal;
+    if (std::string killed = run.roster.fatal_signal(first_signal); !killed.empty())
+        return {Outcome::signal, std::move(killed)};
+    if (WIFSIGNALED(wait_status))
+        return {Outcome::signal,
+                "the main process was killed by " + signal_name(WTERMSIG(wait_status))};
+    if (WEXITSTATUS(wait_status) != 0)
+        return {Outcome::exit, "exit status " + std::to_string(WEXITSTATUS(wait_status))};
+    return {};
+}
+
+Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
+    const auto start = Clock::now();
+    const auto deadline = start + options_.timeout;
+    std::optional<std::chrono::nanoseconds> rest; // time that the rest had, the main process ended
+    auto looked = start;
+    std::uint64_t judged = ~0ull; // progress at which the run was last looked at for a deadlock
+    struct Held {
+        std::uint64_t count = 0;
+        Clock::time_point since;
+    };
+    std::array<Held, PCT_MAX_HOLDS> held{};
+    volatile pct_run_state& state = kernel_->state(run.slot);
+
+    for (;;) {
+        state.quiescent_armed = 1;
+        const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
+        std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
+            HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
+        if (rest)
+            patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
+        pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
+                          {kernel_->quiescent_fd(run.slot), POLLIN, 0}};
+        poll(ready, 2, unjudged ? 0 : static_cast<int>(patience / 1ms));
+        eventfd_t ignored;
+        eventfd_read(kernel_->quiescent_fd(run.slot), &ignored);
+        hear(run);
+        if (std::optional<std::string> reason = kernel_->ejected())
+            return Error::environment(*reason);
+        if (cancelled_)
+            return Error::environment("the run was cancelled");
+
+        const std::optional<int> status = run.process.wait_status();
+        const pct_run_state now = kernel_->snapshot(run.slot);
+        const auto before = std::exchange(looked, Clock::now());
+        if (status) // while the whole machine stands still, as virtual ones do, nobody has time
+            rest =
+                rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, HEARTBEAT) : 0ns;
+        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > REST_OF_RUN)) {
+            std::optional<std::string> why = deadlock(run);
+            hear(run);
+            Ending ending = ending_of(run, *status);
+            if (why && ending.outcome == Outcome::pass)
+                ending = {Outcome::deadlock, std::move(*why)};
+            return ending;
+        }
+        if (!rest && now.runnable == 0 && now.progress != judged) {
+            judged = now.progress;
+            if (std::optional<std::string> why = deadlock(run))
+                return Ending{Outcome::deadlock, std::move(*why)};
+        }
+        if (Clock::now() >= deadline) {
+            if (rest) // in time; what is left would have been killed soon in any case
+                return ending_of(run, *status);
+            LiveInspector inspector;
+            return Ending{Outcome::timeout,
+                          joined(judge(run.roster.alive(), true, inspector).lines)};
+        }
+        for (unsigned i = 0; i < PCT_MAX_HOLDS; ++i) {
+            const pct_hold& hold = now.holds[i];
+            if (hold.priority == 0 || hold.count != held[i].count)
+                held[i] = {hold.count, looked};
+            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD)
+                kernel_->break_hold(run.slot, i);
+        }
+    }
+}
+
+// Kills what is left of a run and waits until the scheduler has seen the last of it.
+Status KernelExecutor::bury(unsigned slot, Process& process) {
+    // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
+    if (Status s = process.kill_all(); !s)
+        return s;
+    const auto patience = Clock::now() + BURIAL;
+    while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
+        if (Clock::now() > patience)
+            return Error::environment("processes of a run are still there after SIGKILL; see "
+                                      "cgroup " +
+                                      group(slot).path());
+        usleep(200);
+    }
+    return Done{};
+}
+
+Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
+    Result<Capture> out = Capture::create("stdout");
+    if (!out)
+        return out.error();
+    Result<Capture> err = Capture::create("stderr");
+    if (!err)
+        return err.error();
+
+    const auto start = Clock::now();
+
+    Result<Process> process = launcher_->prepare(slot, group(slot).fd(), out->fd(), err->fd());
+    if (!process)
+        return process.error();
+    const pid_t root = process->root_pid();
+    std::optional<Witness::Watch> watch_of_witness;
+    if (witness_ && plan.verify)
+        watch_of_witness.emplace(witness_->watch());
+    kernel_->start_run(slot, configure(slot, plan));
+    if (Status s = kernel_->adopt(slot, root); !s)
+        return s.error();
+    if (Status s = process->release(); !s) {
+        if (std::optional<std::string> reason = kernel_->ejected())
+            return Error::environment(*reason);
+        return s.error();
+    }
+
+    Watched run{slot, *process, {}, {}, {}, plan.live_output, *out, *err};
+    Result<Ending> ending = watch(run);
+    const pct_run_state state = kernel_->snapshot(slot);
+    const std::optional<int> status = process->wait_status();
+    const Status buried = bury(slot, *process);
+    hear(run);
+    const auto end = Clock::now();
+    if (run.live) {
+        run.out.forward_rest(STDOUT_FILENO);
+        run.err.forward_rest(STDERR_FILENO);
+    }
+    kernel_->end_run(slot);
+    if (ending && !buried)
+        return buried.error();
+    if (!ending)
+        return ending.error();
+    if (std::optional<std::string> reason = kernel_->ejected_by_now())
+        return Error::environment(*reason);
+
+    RunResult result;
+    result.number = plan.number;
+    result.seed = plan.seed;
+    result.algorithm = plan.algorithm;
+    result.outcome = ending->outcome;
+    result.detail = std::move(ending->detail);
+    const std::uint64_t hits = group(slot).limit_hits();
+    if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass) {
+        const std::string met = "it met the limit of processes and threads, --pids-limit " +
+                                std::to_string(options_.pids_limit);
+        // What many threads do would take up the line.
+        if (result.outcome == Outcome::exit)
+            result.detail += "; " + met;
+        else
+            result.detail = met + (result.detail.empty() ? "" : "; " + result.detail);
+    }
+    result.exit_code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+    if (result.outcome == Outcome::signal)
+        result.signal = state.first_signal ? static_cast<int>(state.first_signal)
+                                           : (status ? WTERMSIG(*status) : 0);
+    result.threads = state.threads;
+    result.steps = state.steps;
+    // With nobody else a change point has one place, where it changes nothing.
+    if (state.steps) {
+        result.concurrent = std::max<std::uint64_t>(state.policy.concurrent, 1);
+        result.longest_phase = std::max<std::uint64_t>(state.policy.longest_phase, 1);
+    }
+    result.switches = state.switches;
+    result.order_hash = state.order_hash;
+    if (result.outcome != Outcome::timeout) // a loop without end says nothing about a length
+        result.lengths = run.roster.lengths();
+    if (run.races.steps() > 0 && state.lost_events == 0)
+        result.races = run.races.races();
+    result.interventions = interventions(state);
+    result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
+    result.out = out->contents();
+    result.err = err->contents();
+    if (watch_of_witness) {
+        Result<std::vector<pct_witness_record>> records = watch_of_witness->take(root);
+        if (!records)
+            return records.error();
+        if (state.lost_events)
+            return Error::environment("events of run " + std::to_string(plan.number) +
+                                      " were lost, so it cannot be verified; use fewer --jobs");
+        StrictnessReport report =
+            check_strictness({plan.seed, plan.algorithm, options_.parameters, run.log, *records});
+        result.violations = report.violations;
+        result.violation_details = std::move(report.details);
+    }
+    return result;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options) {
+    return KernelExecutor::make(options);
+}
+
+} // namespace pctctl

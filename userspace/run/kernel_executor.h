@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The executor that schedules through the kernel.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "plan/executor.h"
+
+namespace pctctl {
+
+// Loads the scheduler into the running kernel; it is gone again when the executor is destroyed or
+// the process ends. An Error says what this machine lacks.
+Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options);
+
+} // namespace pctctl

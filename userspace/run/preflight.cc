@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "run/preflight.h"
+
+#include <bpf/libbpf.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/files.h"
+#include "base/proc_text.h"
+#include "base/text.h"
+#include "kernel/kernel_functions.h"
+#include "run/cgroup.h"
+
+namespace pctctl {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(const std::string& path) {
+    std::error_code error;
+    return fs::exists(path, error);
+}
+
+std::optional<std::string> read_line(const std::string& path) {
+    auto text = read_text(path);
+    if (!text)
+        return std::nullopt;
+    return std::string(trimmed(*text));
+}
+
+std::optional<std::string> read_gzip(const std::string& path) {
+    std::unique_ptr<gzFile_s, int (*)(gzFile)> file(::gzopen(path.c_str(), "rb"), &::gzclose);
+    if (!file)
+        return std::nullopt;
+    std::string text;
+    char buffer[16384];
+    int n;
+    while ((n = ::gzread(file.get(), buffer, sizeof buffer)) > 0)
+        text.append(buffer, static_cast<size_t>(n));
+    if (n < 0 || text.empty())
+        return std::nullopt;
+    return text;
+}
+
+// The file system below root, and what several checks need of it.
+struct Machine {
+    std::string root;
+    std::string libbpf;
+    std::string release = read_line(root + "/proc/sys/kernel/osrelease").value_or("unknown");
+    std::string version = read_line(root + "/proc/sys/kernel/version").value_or("");
+    std::optional<std::string> config = kernel_config();
+
+    std::optional<std::string> kernel_config() const {
+        if (auto text = read_gzip(root + "/proc/config.gz"))
+            return text;
+        for (const char* path : {"/boot/config-", "/usr/lib/modules/", "/lib/modules/"}) {
+            std::string file = root + path + release;
+            if (path[1] != 'b')
+                file += "/config";
+            if (auto text = read_text(file))
+                return text;
+        }
+        return std::nullopt;
+    }
+
+    // "y", "m", "n"; nothing when the configuration is not known.
+    std::optional<std::string> option(const std::string& name) const {
+        if (!config)
+            return std::nullopt;
+        for (const std::string& line : split(*config, '\n'))
+            if (line.starts_with(name + "="))
+                return line.substr(name.size() + 1);
+        return "n";
+    }
+};
+
+Check check_kernel(const Machine& machine) {
+    if (exists(machine.root + "/sys/kernel/sched_ext")) {
+        if (auto name = missing_kernel_function(machine.root + "/sys/kernel/btf/vmlinux"))
+            return Check::fail("sched_ext", "that of kernel " + machine.release + " lacks " + *name,
+                               kNewerKernel);
+        return Check::ok("sched_ext", "kernel " + machine.release + " has it");
+    }
+    auto option = machine.option("CONFIG_SCHED_CLASS_EXT");
+    if (option == "y")
+        return Check::fail("sched_ext",
+                           "kernel " + machine.release +
+                               " was built with it, but /sys/kernel/sched_ext is absent",
+                           "mount sysfs on /sys, or use --vm");
+    return Check::fail("sched_ext",
+                       "kernel " + machine.release + " lacks it" +
+                           (option ? " (CONFIG_SCHED_CLASS_EXT is not set)" : ""),
+                       kNewerKernel);
+}
+
+Check check_btf(const Machine& machine) {
+    if (exists(machine.root + "/sys/kernel/btf/vmlinux"))
+        return Check::ok("kernel types", "/sys/kernel/btf/vmlinux is there");
+    return Check::fail("kernel types", "/sys/kernel/btf/vmlinux is absent",
+                       "boot a kernel with CONFIG_DEBUG_INFO_BTF=y or use --vm");
+}
+
+std::optional<Check> check_scheduler(const Machine& machine) {
+    auto state = read_line(machine.root + "/sys/kernel/sched_ext/state");
+    if (!state)
+        return std::nullopt;
+    if (*state == "disabled")
+        return Check::ok("scheduler", "no other sched_ext scheduler is loaded");
+    auto name = read_line(machine.root + "/sys/kernel/sched_ext/root/ops").value_or("");
+    return Check::fail("scheduler",
+                       "another sched_ext scheduler is loaded" +
+                           (name.empty() ? " (state " + *state + ")" : ": '" + name + "'"),
+                       "stop it, e.g. with 'systemctl stop scx' or 'scxctl stop', or use --vm");
+}
+
+Check check_realtime(const Machine& machine) {
+    bool realtime = read_line(machine.root + "/sys/kernel/realtime") == "1" ||
+                    machine.version.find("PREEMPT_RT") != std::string::npos;
+    if (realtime)
+        return Check::fail("PREEMPT_RT",
+                           "kernel " + machine.release +
+                               " is a real-time kernel, which refuses sched_ext schedulers",
+                           "boot another kernel or use --vm");
+    return Check::ok("PREEMPT_RT", "not a real-time kernel");
+}
+
+Check check_preemption(const Machine& machine) {
+    constexpr const char* what = "preemption";
+    constexpr const char* remedy = "boot with preempt=full or write 'full' to "
+                                   "/sys/kernel/debug/sched/preempt, else a change of "
+                                   "priority may take effect late";
+    auto model = read_text(machine.root + "/sys/kernel/debug/sched/preempt");
+    if (model) {
+        // The one in force is in parentheses.
+        size_t begin = model->find('('), end = model->find(')');
+        std::string name = begin != std::string::npos && end != std::string::npos
+                               ? model->substr(begin + 1, end - begin - 1)
+                               : "";
+        if (name == "full" || name == "lazy")
+            return Check::ok(what, "the model is '" + name + "'");
+        return Check::warn(what, "the model is '" + name + "'", remedy);
+    }
+    bool dynamic = machine.version.find("PREEMPT_DYNAMIC") != std::string::npos;
+    bool built_in = machine.version.find("PREEMPT") != std::string::npos;
+    if (built_in && !dynamic)
+        return Check::ok(what, "the kernel is preemptible");
+    if (dynamic)
+        return Check::warn(what, "the model is not known, since debugfs cannot be read",
+                           "mount it with 'mount -t debugfs none /sys/kernel/debug' as root");
+    return Check::warn(what, "the kernel was not built to be preemptible", remedy);
+}
+
+Check check_rights(const Machine& machine) {
+    constexpr const char* what = "privileges";
+    auto status = read_text(machine.root + "/proc/self/status").value_or("");
+    // "real effective saved file-system"
+    auto ids = split(parse_field(status, "Uid").value_or(""), '\t');
+    if (ids.size() < 2 || ids[1] != "0")
+        return Check::fail(what, "not root", "run pctctl with sudo, or use --vm");
+    std::string text = parse_field(status, "CapEff").value_or("0");
+    std::uint64_t effective = 0;
+    std::from_chars(text.data(), text.data() + text.size(), effective, 16);
+    // CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON.
+    struct {
+        unsigned bit;
+        const char* name;
+    } needed[] = {{21, "CAP_SYS_ADMIN"},
+                  {19, "CAP_SYS_PTRACE"},
+                  {5, "CAP_KILL"},
+                  {6, "CAP_SETGID"},
+                  {7, "CAP_SETUID"}};
+    std::string missing;
+    for (const auto& capability : needed)
+        if (!(effective >> capability.bit & 1))
+            missing += std::string(missing.empty() ? "" : ", ") + capability.name;
+    if (!missing.empty())
+        return Check::fail(what, "root without " + missing,
+                           "leave the container, give it these capabilities, or use --vm");
+    return Check::ok(what, "root with all capabilities needed");
+}
+
+Check check_lockdown(const Machine& machine) {
+    auto text = read_text(machine.root + "/sys/kernel/security/lockdown").value_or("");
+    if (text.find("[confidentiality]") != std::string::npos)
+        return Check::fail("lockdown",
+                           "the kernel is locked down for confidentiality, so BPF programs "
+                           "may not read its memory",
+                           "boot with lockdown=integrity or without Secure Boot, or use --vm");
+    return Check::ok("lockdown", text.find("[integrity]") != std::string::npos
+                                     ? "integrity, which does no harm"
+                                     : "none");
+}
+
+Check check_jit(const Machine& machine) {
+    if (read_line(machine.root + "/proc/sys/net/core/bpf_jit_enable") == "0")
+        return Check::fail("BPF compiler", "the kernel's BPF compiler is switched off",
+                           "write 1 to /proc/sys/net/core/bpf_jit_enable");
+    return Check::ok("BPF compiler", "in use");
+}
+
+Check check_cgroups(const Machine& machine) {
+    constexpr const char* what = "cgroup v2";
+    auto mount = find_cgroup_mount(read_text(machine.root + "/proc/self/mounts").value_or(""));
+    if (!mount)
+        return Check::fail(what, "not mounted",
+                           "mount it with 'mount -t cgroup2 none /sys/fs/cgroup', or use --vm");
+    auto controllers =
+        split(trimmed(read_text(machine.root + *mount + "/cgroup.controllers").value_or("")), ' ');
+    if (std::find(controllers.begin(), controllers.end(), "pids") == controllers.end())
+        return Check::warn(
+            what, "at " + *mount + ", without the pids controller",
+            "boot with 'systemd.unified_cgroup_hierarchy=1', else a program that forks "
+            "without end is not bounded");
+    return Check::ok(what, "at " + *mount + ", with the pids controller");
+}
+
+Check check_namespaces(const Machine& machine) {
+    for (const char* name : {"pid", "mnt", "ipc"}) {
+        std::string path = std::string("/proc/sys/user/max_") + name + "_namespaces";
+        if (read_line(machine.root + path) == "0")
+            return Check::fail("namespaces", path + " is 0",
+                               "write a larger number to it, or use --vm");
+    }
+    return Check::ok("namespaces", "process, mount and IPC namespaces may be made");
+}
+
+Check check_libbpf(const Machine& machine) {
+    std::string_view text = machine.libbpf;
+    if (text.starts_with('v'))
+        text.remove_prefix(1);
+    int major = 0, minor = 0;
+    auto [dot, error] = std::from_chars(text.data(), text.data() + text.size(), major);
+    if (error == std::errc() && dot != text.data() + text.size() && *dot == '.')
+        std::from_chars(dot + 1, text.data() + text.size(), minor);
+    if (major < 1 || (major == 1 && minor < 5))
+        return Check::fail("libbpf", "version '" + machine.libbpf + "' is older than 1.5",
+                           "install a newer libbpf, or build with the one setup/deps makes");
+    return Check::ok("libbpf", "version " + std::string(text));
+}
+
+Check check_uprobes(const Machine& machine) {
+    if (exists(machine.root + "/sys/bus/event_source/devices/uprobe"))
+        return Check::ok("uprobes", "supported");
+    auto option = machine.option("CONFIG_UPROBES");
+    return Check::fail(
+        "uprobes",
+        "the kernel lacks them" + std::string(option == "n" ? " (CONFIG_UPROBES is not set)" : ""),
+        "boot a kernel with CONFIG_UPROBES=y and CONFIG_UPROBE_EVENTS=y, or use --vm");
+}
+
+} // namespace
+
+Check Check::ok(std::string what, std::string detail) {
+    return {Level::ok, std::move(what), std::move(detail), ""};
+}
+Check Check::warn(std::string what, std::string detail, std::string remedy) {
+    return {Level::warn, std::move(what), std::move(detail), std::move(remedy)};
+}
+Check Check::fail(std::string what, std::string detail, std::string remedy) {
+    return {Level::fail, std::move(what), std::move(detail), std::move(remedy)};
+}
+
+std::string Check::line() const {
+    std::string text = level == Level::ok ? "ok    " : level == Level::warn ? "warn  " : "FAIL  ";
+    text += what + ": " + detail;
+    if (!remedy.empty())
+        text += "; " + remedy;
+    return text;
+}
+
+std::vector<Check> check_machine(const std::string& root, const std::string& libbpf) {
+    Machine machine{root, libbpf};
+    std::vector<Check> checks{check_rights(machine), check_kernel(machine), check_btf(machine)};
+    if (auto check = check_scheduler(machine))
+        checks.push_back(*check);
+    for (auto check : {check_realtime, check_preemption, check_lockdown, check_jit, check_uprobes,
+                       check_cgroups, check_namespaces, check_libbpf})
+        checks.push_back(check(machine));
+    return checks;
+}
+
+std::vector<Check> check_machine() {
+    return check_machine("", libbpf_version_string());
+}
+
+Status preflight(const std::string& root) {
+    for (const Check& check : check_machine(root, libbpf_version_string()))
+        if (check.level == Check::Level::fail)
+            return Error::environment(check.what + ": " + check.detail + "; " + check.remedy);
+    return Done{};
+}
+
+} // namespace pctctl

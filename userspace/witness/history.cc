@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "witness/history.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace pctctl {
+namespace {
+
+class Reader {
+public:
+    History read(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+        read_threads(log);
+        if (history_.flaws.empty()) {
+            merge(log, records);
+            turn_of_.resize(history_.threads.size(), History::none);
+            find_first_thread();
+            for (History::Moment& moment : history_.moments)
+                moment.event ? on_event(moment) : on_record(moment);
+            std::erase_if(history_.moments,
+                          [](const auto& m) { return m.thread == History::none; });
+        }
+        return std::move(history_);
+    }
+
+private:
+    // What is known of a task.
+    struct Life {
+        std::size_t thread = History::none;
+        std::size_t turn = History::none; // the one it is in
+        std::uint64_t user_state = 0;     // with which that began
+    };
+
+    void read_threads(std::span<const pct_event> log) {
+        const auto is_thread = [](const pct_event& e) { return e.type == PCT_EVENT_THREAD; };
+        std::vector<History::Thread>& threads = history_.threads;
+        threads.resize(static_cast<std::size_t>(std::ranges::count_if(log, is_thread)));
+        for (const pct_event& event : log) {
+            if (event.thread >= threads.size()) {
+                flaw(fmt::format("the log speaks of thread {}, which it never created",
+                                 event.thread));
+            } else if (is_thread(event)) {
+                History::Thread& thread = threads[event.thread];
+                if (std::exchange(thread.created, &event))
+                    flaw(fmt::format("the log creates thread {} twice", event.thread));
+                thread.pid = static_cast<std::uint32_t>(event.pid);
+            }
+        }
+        if (threads.empty())
+            flaw("the log has no thread");
+    }
+
+    void flaw(std::string text) { history_.flaws.push_back(std::move(text)); }
+
+    // By time alone: within one CPU it grows, and between CPUs it follows the kernel's locks (see
+    // strictness.cc). Of equal times the log's go first, which demands less of the scheduler.
+    void merge(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+        std::vector<History::Moment>& moments = history_.moments;
+        moments.reserve(log.size() + records.size());
+        for (const pct_event& event : log)
+            moments.push_back({.time_ns = event.time_ns, .event = &event, .thread = event.thread});
+        for (const pct_witness_record& record : records)
+            moments.push_back({.time_ns = record.time_ns, .record = &record});
+        std::ranges::stable_sort(moments, {}, &History::Moment::time_ns);
+    }
+
+    // The run has not created its first thread; that one is known by its id.
+    void find_first_thread() {
+        History::Thread& thread = history_.threads[0];
+        for (const History::Moment& moment : history_.moments) {
+            const pct_witness_record* record = moment.record;
+            if (!record)
+                continue;
+            const bool creates =
+                record->type == PCT_WITNESS_NEW && record->parent_pid == thread.pid;
+            if (!creates && record->pid != thread.pid)
+                continue;
+            Life& life = lives_[creates ? record->parent : record->task] = {.thread = 0};
+            thread.starts_on_cpu = creates || record->type == PCT_WITNESS_OUT;
+            if (thread.starts_on_cpu) {
+                begin_turn(life);
+                history_.turns[life.turn].user_code = true;
+            }
+            return;
+        }
+    }
+
+    void on_event(History::Moment& moment) {
+        const pct_event& event = *moment.event;
+        moment.turn = turn_of_[event.thread];
+        if (event.type == PCT_EVENT_THREAD && event.thread != 0) {
+            unborn_[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
+            const std::size_t turn =
+                event.parent < turn_of_.size() ? turn_of_[event.parent] : History::none;
+            history_.threads[event.thread].not_before_ns =
+                turn == History::none ? event.time_ns : history_.turns[turn].last_sign_ns;
+        }
+        // It may have arrived in the turn before, but it is in this one that it acts.
+        if (event.type == PCT_EVENT_STEP && moment.turn != History::none) {
+            history_.turns[moment.turn].user_code = true;
+            history_.turns[moment.turn].last_sign_ns = event.time_ns;
+        }
+    }
+
+    void on_record(History::Moment& moment) {
+        const pct_witness_record& record = *moment.record;
+        if (record.type == PCT_WITNESS_NEW)
+            on_new(record);
+        const auto known = lives_.find(record.task);
+        if (known == lives_.end())
+            return; // of another run
+        Life& life = known->second;
+        moment.thread = life.thread;
+        if (record.type == PCT_WITNESS_IN) {
+            begin_turn(life);
+            history_.turns[life.turn].last_sign_ns = record.time_ns;
+            life.user_state = record.user_state;
+        }
+        moment.turn = life.turn;
+        if (record.type == PCT_WITNESS_OUT) {
+            if (life.turn != History::none) {
+                History::Turn& turn = history_.turns[life.turn];
+                turn.user_code |= life.user_state != record.user_state;
+                turn.slept = !record.ready;
+            }
+            end_turn(life);
+            if (record.exiting && !record.ready)
+                lives_.erase(known);
+        }
+    }
+
+    // The log has announced the thread before; of several with this pid the others came to nothing.
+    void on_new(const pct_witness_record& record) {
+        lives_.erase(record.task); // whoever had that address before
+        const auto creator = lives_.find(record.parent);
+        if (creator == lives_.end())
+            return;
+        std::vector<History::Thread>& threads = history_.threads;
+        std::vector<std::size_t>& candidates = unborn_[record.pid];
+        std::size_t index = threads.size();
+        if (candidates.empty())
+            threads.emplace_back();
+        else
+            index = candidates.back();
+        candidates.clear();
+        threads[index].pid = record.pid;
+        threads[index].creator = creator->second.thread;
+        threads[index].controlled = record.controlled;
+        lives_[record.task] = {.thread = index};
+    }
+
+    void begin_turn(Life& life) {
+        life.turn = history_.turns.size();
+        history_.turns.push_back({.thread = life.thread});
+        if (life.thread < turn_of_.size())
+            turn_of_[life.thread] = life.turn;
+    }
+
+    void end_turn(Life& life) {
+        life.turn = History::none;
+        if (life.thread < turn_of_.size())
+            turn_of_[life.thread] = History::none;
+    }
+
+    History history_;
+    std::unordered_map<std::uint64_t, Life> lives_; // by pct_witness_record.task
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> unborn_; // by pid
+    std::vector<std::size_t> turn_of_; // the turn each of the log's threads is in
+};
+
+} // namespace
+
+History read_history(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
+    return Reader().read(log, records);
+}
+
+} // namespace pctctl
