@@ -24,7 +24,7 @@ enum pct_purpose {
     PCT_RAND_PREEMPTION = 11,  /* index: 1 .. preemptions */
     PCT_RAND_BUMP = 12,   /* index: pct_draw_index() of the thread and the run's bumps so far */
     PCT_RAND_RADIUS = 13, /* index: 0: which change point is the first; 1 .. d-1: distance to it */
-    PCT_RAND_DEPTH = 32,  /* index: 0; the depth of a run, see userspace/depth.h */
+    PCT_RAND_DEPTH = 32,  /* index: 0; the depth of a run, see userspace/plan/depth.h */
 };
 
 /* A bijection on 64 bits with full avalanche (two multiply-xorshift rounds). */

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "plan/policies.h"
 
@@ -105,8 +106,10 @@ bool counts_for_bound(const RunResult& run, std::uint64_t k) {
 
 Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, bool drawn) {
     Tally t;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> orders;
     for (const RunResult& run : runs) {
         count(t, run);
+        orders.emplace(run.order_hash, run.steps);
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
         t.k_eff = std::max(t.k_eff, k_eff(run, options.parameters));
@@ -115,6 +118,7 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
         else
             ++t.unverified;
     }
+    t.orders = orders.size();
     t.depth_drawn = options.depth == kDepthAuto;
     const auto names = portfolio(options.policy);
     for (const std::string& name : *names)

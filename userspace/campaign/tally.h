@@ -52,6 +52,7 @@ struct Tally {
     std::uint32_t threads = 0;                  // n: the most threads of a run
     std::uint64_t steps = 0;                    // k: the most steps of a run
     std::uint64_t k_eff = 0;                    // the largest of a run
+    std::uint64_t orders = 0;                   // different orders of steps
     std::uint64_t interventions = 0;
     std::optional<std::uint64_t> violations; // of the runs that were verified; none: absent
     std::uint64_t unverified = 0;

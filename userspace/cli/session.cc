@@ -15,9 +15,11 @@
 #include "campaign/campaign.h"
 #include "plan/policies.h"
 #include "plan/stride_ratio.h"
+#include "report/json.h"
 #include "report/progress.h"
 #include "report/replay.h"
 #include "report/store.h"
+#include "report/summary.h"
 
 namespace pctctl {
 namespace {
@@ -212,7 +214,9 @@ Result<Assignment> assign(const Options& options, const Surroundings& around) {
 std::string text_of(const Options& options, const Assignment& work, const std::string& kernel) {
     const Report& report = work.report;
     if (!report.replay)
-        return summary_text(report, options.quiet);
+        return summary_text(report, options.quiet     ? Detail::brief
+                                    : options.verbose ? Detail::full
+                                                      : Detail::normal);
     if (options.quiet && report.tally.failures == 0)
         return "";
     return replay_text(work.kept, options.replay_dir, report, kernel);

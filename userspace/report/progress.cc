@@ -11,7 +11,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "base/text.h"
-#include "report/report.h"
+#include "report/summary.h"
 
 namespace pctctl {
 

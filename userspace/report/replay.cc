@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "pctctl/version.h"
 #include "plan/point_sets.h"
+#include "report/summary.h"
 
 namespace pctctl {
 namespace {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "report/reports.h"
+
+namespace pctctl {
+namespace {
+
+TEST(OutcomeText, IsOneSafeLine) {
+    RunResult run = passing_run();
+    EXPECT_EQ(outcome_text(run), "pass");
+    run.outcome = Outcome::exit;
+    run.exit_code = 3;
+    run.detail = "exit status 3";
+    EXPECT_EQ(outcome_text(run), "exit 3");
+    run.detail = "exit status 3; it met a limit";
+    EXPECT_EQ(outcome_text(run), "exit 3: it met a limit");
+    run = failing_run();
+    run.detail = "two\nlines \x1b[2J\xff";
+    EXPECT_EQ(outcome_text(run), "signal SIGSEGV: two?lines ?[2J?");
+    run.signal = 77;
+    EXPECT_TRUE(contains(outcome_text(run), "signal 77: "));
+    run.outcome = Outcome::deadlock;
+    run.detail = "";
+    EXPECT_EQ(outcome_text(run), "deadlock");
+}
+
+TEST(Summary, ListsFailuresWithSeedAndReplay) {
+    Report report = failing_report();
+    report.kept[3] = "pctctl-out/run-3";
+    std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "1 of 3 runs failed")) << text;
+    EXPECT_TRUE(contains(text, "run 3: signal SIGSEGV: process app (thread 1) died by SIGSEGV"));
+    EXPECT_TRUE(contains(text, "its last words: last words"));
+    EXPECT_TRUE(contains(text, "seed:   0000000a0000000000000103"));
+    EXPECT_TRUE(contains(text, "kept:   pctctl-out/run-3"));
+    EXPECT_TRUE(contains(text, "replay: pctctl replay pctctl-out/run-3"));
+    report.kept.clear();
+    text = summary_text(report);
+    EXPECT_TRUE(contains(
+        text, "replay: pctctl replay --seed 0000000a0000000000000103 --depth 2 -- ./app 'a b'"))
+        << text;
+    EXPECT_FALSE(contains(text, "kept:"));
+}
+
+TEST(Summary, ListsTheFirstTenFailures) {
+    std::vector<RunResult> runs;
+    for (std::uint32_t i = 1; i <= 25; ++i)
+        runs.push_back(run_of(failing_run(), i, 10));
+    const std::string text = summary_text(report_of(runs));
+    EXPECT_TRUE(contains(text, "\nrun 10: "));
+    EXPECT_FALSE(contains(text, "\nrun 11: "));
+    EXPECT_TRUE(contains(text, "and 15 more failures"));
+}
+
+TEST(Summary, TellsAboutTheWitness) {
+    Report report = passing_report();
+    for (RunResult& run : report.campaign.runs)
+        run.violations = 0;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "witness: 0 violations in 3 verified runs"));
+    EXPECT_EQ(summary_text(report, Detail::brief), "");
+    report.campaign.runs[1].violations = 2;
+    report.campaign.runs[1].violation_details = {"thread 2 ran although 1 was enabled"};
+    retally(report);
+    for (const bool brief : {false, true}) {
+        EXPECT_TRUE(contains(summary_text(report, brief ? Detail::brief : Detail::normal),
+                             "witness: 2 violations"));
+        EXPECT_TRUE(contains(summary_text(report, brief ? Detail::brief : Detail::normal),
+                             "run 2: thread 2 ran although"));
+        EXPECT_TRUE(
+            contains(summary_text(report, brief ? Detail::brief : Detail::normal), "do not trust"));
+    }
+}
+
+TEST(Summary, BriefIsAboutFailuresOnly) {
+    EXPECT_EQ(summary_text(passing_report(), Detail::brief), "");
+    const std::string text = summary_text(failing_report(), Detail::brief);
+    EXPECT_TRUE(contains(text, "run 3: signal SIGSEGV"));
+    EXPECT_FALSE(contains(text, "Theorem"));
+}
+
+TEST(Summary, SaysWhenItIsIncomplete) {
+    Report report = passing_report();
+    report.planned = 100;
+    report.campaign.interrupted = true;
+    EXPECT_TRUE(contains(summary_text(report), "interrupted, 100 were planned"));
+    report.campaign.interrupted = false;
+    report.campaign.error = Error::environment("ejected");
+    EXPECT_TRUE(contains(summary_text(report), "ended early, 100 were planned"));
+}
+
+TEST(Warning, WhenNothingWasControlled) {
+    EXPECT_EQ(uncontrolled_warning(passing_report()), "");
+    const std::string no_steps = uncontrolled_warning(report_of({run_of(passing_run(0), 1, 0)}));
+    EXPECT_TRUE(contains(no_steps, "NOTHING WAS CONTROLLED"));
+    EXPECT_TRUE(contains(no_steps, "no scheduling point was reached by ./app"));
+    EXPECT_TRUE(contains(uncontrolled_warning(report_of({run_of(passing_run(0, 0), 1, 0)})),
+                         "NOTHING WAS CONTROLLED: no thread"));
+}
+
+} // namespace
+} // namespace pctctl
