@@ -103,7 +103,7 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
                            report.replay ? "a replay draws nothing"
                            : policy.runs == 1
                                ? "the first run only measures the program"
-                               : "no run was planned for as many steps as there were");
+                               : "no run expected as many steps as there are by now");
     }
     const std::string runs = report.tally.policies.size() > 1
                                  ? fmt::format("the runs of {}", policy.policy)
@@ -178,7 +178,7 @@ std::string doubts_text(const Report& report) {
                 strictly += fmt::format("{}{} (depth {})", strictly.empty() ? "" : ", ",
                                         chance(d.miss_unperturbed), d.depth);
         }
-        if (counted_runs < runs && !report.replay && !report.tally.uncontrolled())
+        if (counted_runs > 0 && counted_runs < runs && !report.replay && !report.tally.uncontrolled())
             text +=
                 fmt::format("{} of {}{} count for that chance: the first one only measures; one "
                             "that expected fewer steps than\nthere are, or ran out of time, does "
