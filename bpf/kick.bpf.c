@@ -5,7 +5,9 @@
  * and so make the thread leave the CPU before its operation takes effect. They are an object of their
  * own because their targets have to be loaded first.
  */
-#include "common.bpf.h"
+#include "kernel.bpf.h"
+#include "rank.bpf.h"
+#include "state.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

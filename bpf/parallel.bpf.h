@@ -12,6 +12,17 @@
 #ifndef PCTCTL_PARALLEL_BPF_H
 #define PCTCTL_PARALLEL_BPF_H
 
+#include "actor.bpf.h"
+#include "cpu.bpf.h"
+#include "events.bpf.h"
+#include "kernel.bpf.h"
+#include "kernel_waits.bpf.h"
+#include "owner.bpf.h"
+#include "policy_calls.bpf.h"
+#include "rank.bpf.h"
+#include "state.bpf.h"
+#include "pctctl/policy_state.h"
+
 /* Below all keys of the low set, which are those of serial runs. */
 #define PARALLEL_KEY (-(1ULL << 62))
 
@@ -20,45 +31,13 @@ struct sleepers {
     struct bpf_timer timer;
 };
 
+/* Written by the kernel, which keeps the timers. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, PCT_MAX_RUNS);
     __type(key, __u32);
     __type(value, struct sleepers);
 } sleepers SEC(".maps");
-
-/*
- * Hooks of one run are never executed at the same time. Called with interrupts disabled: they ask for run
- * queues' locks, with which dispatch_parallel() waits here. Nobody who holds it waits for anything, but
- * the holder's CPU may be a virtual one that stands still; the loops' ends, seconds away, are for the
- * verifier.
- */
-static __always_inline void lock_hooks(struct pct_run_state *st)
-{
-    __u32 i, j;
-
-    bpf_for(i, 0, 64)
-        bpf_for(j, 0, 1 << 23)
-            if (!st->lock && !__sync_val_compare_and_swap(&st->lock, 0, 1))
-                return;
-}
-
-static __always_inline void unlock_hooks(struct pct_run_state *st)
-{
-    __sync_val_compare_and_swap(&st->lock, 1, 0);
-}
-
-static __always_inline void leave_place(struct pct_run_state *st, struct pct_thread *t)
-{
-    if (t->place)
-        __sync_val_compare_and_swap(&place_of(st, t->place - 1)->thread, t->index + 1, 0);
-    t->place = 0;
-}
-
-static __always_inline bool in_place(struct pct_run_state *st, const struct pct_thread *t)
-{
-    return t->place && place_of(st, t->place - 1)->thread == t->index + 1;
-}
 
 static __always_inline bool in_low_set(const struct pct_run_state *st, const struct pct_thread *t)
 {
@@ -88,6 +67,17 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
             place->priority < rank_of(t))
             scx_bpf_kick_cpu(i, SCX_KICK_PREEMPT);
     }
+}
+
+/* A thread comes into the queue: it wakes, or has lost the CPU. */
+static __always_inline void queue_parallel(struct actor *a, u64 enq_flags)
+{
+    a->t->refresh = 0;
+    scx_bpf_dsq_insert_vtime(a->p, queue_of(a->t->slot), SLICE_NS, parallel_key(a->st, a->t), enq_flags);
+    end_holds_for_lock(a);
+    if (in_place(a->st, a->t))
+        place_of(a->st, a->t->place - 1)->executing = 0;
+    call_cpus(a->st, a->p, a->t);
 }
 
 /* Starvation of the low set (PPCT, section 5.5): a random one of them makes one step. */
@@ -197,6 +187,17 @@ static int end_of_sleep(void *map, __u32 *slot, struct sleepers *s)
 
     bpf_for(i, 0, nr)
         scx_bpf_kick_cpu(i, SCX_KICK_IDLE);
+    return 0;
+}
+
+/* Called before any run. */
+static __always_inline int init_sleepers(__u32 slot)
+{
+    struct sleepers *s = bpf_map_lookup_elem(&sleepers, &slot);
+
+    if (!s || bpf_timer_init(&s->timer, &sleepers, CLOCK_MONOTONIC) ||
+        bpf_timer_set_callback(&s->timer, end_of_sleep))
+        return -ENOMEM;
     return 0;
 }
 

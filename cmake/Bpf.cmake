@@ -68,5 +68,27 @@ function(bpf_objects target object_dir skeleton_dir)
     add_dependencies(${target} vmlinux_h)
 endfunction()
 
+# Each header includes what it uses: it compiles alone.
+file(GLOB bpf_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bpf/*.bpf.h)
+set(bpf_header_stamps)
+foreach(header IN LISTS bpf_headers)
+    get_filename_component(name ${header} NAME)
+    set(stamp ${CMAKE_BINARY_DIR}/bpf/${name}.alone)
+    add_custom_command(
+        OUTPUT ${stamp}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bpf
+        COMMAND ${BPF_CLANG} ${BPF_FLAGS} -Wno-unused-function -MD -MF ${stamp}.d -MT ${stamp}
+                -fsyntax-only -x c -include ${header} /dev/null
+        COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+        DEPENDS ${header} ${vmlinux_h}
+        DEPFILE ${stamp}.d
+        COMMENT "BPF header ${name}"
+        VERBATIM)
+    list(APPEND bpf_header_stamps ${stamp})
+endforeach()
+add_custom_target(bpf_headers DEPENDS ${bpf_header_stamps})
+add_dependencies(bpf_headers vmlinux_h)
+
 bpf_objects(bpf bpf skel)
+add_dependencies(bpf bpf_headers)
 bpf_objects(bpf_broken bpf-broken skel-broken -DPCTCTL_BROKEN_DISPATCH)

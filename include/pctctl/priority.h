@@ -34,4 +34,10 @@ struct pct_change_point {
     __u64 priority; /* absolute, PCT_PRIO_CHANGE + i */
 };
 
+/* Priority of the count-th demotion (1, 2, ...) of a run: below every priority before it. */
+static inline __u64 pct_demoted_priority(__u64 count)
+{
+    return count < PCT_PRIO_CHANGE ? PCT_PRIO_CHANGE - count : 1;
+}
+
 #endif

@@ -53,4 +53,10 @@ static inline __u64 pct_random_upto(__u64 seed, __u32 purpose, __u64 index, __u3
     return 1 + (((pct_random(seed, purpose, index) >> 32) * n) >> 32);
 }
 
+/* Index of a thread's count-th decision of a kind. */
+static inline __u64 pct_draw_index(__u64 identity, __u64 count)
+{
+    return identity ^ pct_mix(count);
+}
+
 #endif

@@ -7,8 +7,8 @@
 #define PCTCTL_RUN_H
 
 #include "pctctl/base.h"
+#include "pctctl/policy_state.h"
 #include "pctctl/priority.h"
-#include "policy.h"
 
 #define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
 #define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */

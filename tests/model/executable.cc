@@ -2,6 +2,7 @@
 #include "executable.h"
 
 #include "mechanism.h"
+#include "pctctl/identity.h"
 #include "pctctl/points.h"
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pctctl/identity.h"
+
 namespace pctctl::model {
 
 Mechanism::Mechanism(const Program& program, Waiting waiting)

@@ -14,6 +14,7 @@
 
 #include "harness.h"
 #include "pct.h"
+#include "pctctl/identity.h"
 #include "pctctl/points.h"
 #include "pctctl/run.h"
 #include "policy.h"

@@ -11,6 +11,7 @@
 #include "dispatch.h"
 #include "edges.h"
 #include "harness.h"
+#include "pctctl/identity.h"
 #include "plan/policies.h"
 #include "plan/stride_ratio.h"
 

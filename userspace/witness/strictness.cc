@@ -62,6 +62,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "pctctl/identity.h"
 #include "plan/policies.h"
 #include "witness/history.h"
 

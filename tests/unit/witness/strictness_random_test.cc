@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pct.h"
+#include "pctctl/identity.h"
 
 namespace pctctl {
 namespace {

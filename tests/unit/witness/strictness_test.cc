@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pct.h"
+#include "pctctl/identity.h"
 
 namespace pctctl {
 namespace {

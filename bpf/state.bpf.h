@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * State shared by the scheduler's BPF objects, and the few questions that both ask of it.
+ * The scheduler's memory: a configuration and a state for each run, by slot, and a record for each thread of
+ * a run. Shared by the BPF objects sched and kick. The types that the controller sees as well are in
+ * include/pctctl.
  */
-#ifndef PCTCTL_COMMON_BPF_H
-#define PCTCTL_COMMON_BPF_H
+#ifndef PCTCTL_STATE_BPF_H
+#define PCTCTL_STATE_BPF_H
 
-#include "vmlinux.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-/* Set by the controller before loading: a bit for each policy that a run can have. */
-extern const volatile __u32 loaded_policies;
-#define PCT_POLICY_LOADED(policy) (loaded_policies & 1u << (policy))
-#include "dispatch.h"
-#include "pctctl/points.h"
+#include "kernel.bpf.h"
 #include "pctctl/run.h"
-
-/* Error numbers are macros in the kernel. */
-#define ESRCH 3
-#define ENOMEM 12
-#define EINVAL 22
-
-/* Scheduling policy of all threads of all runs. */
-#define SCHED_EXT 7
 
 #define PCT_MAX_OPERATIONS 4
 
@@ -86,10 +70,6 @@ struct pct_thread {
     struct pct_policy_thread pol;
 };
 
-/* What system calls act on that is no file. */
-#define PCT_OBJECT_NAMES 2     /* the tree of files: all operations on names */
-#define PCT_OBJECT_PROCESSES 4 /* signals and waits */
-
 /* Written by the controller. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -129,93 +109,6 @@ static __always_inline struct pct_run_state *state_of(__u32 slot)
 static __always_inline __u64 queue_of(__u32 slot)
 {
     return PCT_DSQ_BASE + slot;
-}
-
-/* What the scheduler goes by. */
-static __always_inline __u64 rank_of(const struct pct_thread *t)
-{
-#ifdef PCTCTL_BROKEN_DISPATCH
-    return PCT_PRIO_INITIAL - t->index; /* the oldest thread first: the witness must object */
-#else
-    return t->pol.priority;
-#endif
-}
-
-/*
- * The highest priority among threads that are in no queue and yet not blocked, since the kernel is doing
- * something for them: the lower ones stand still meanwhile. 0: none.
- */
-static __always_inline __u64 best_held(const struct pct_run_state *st)
-{
-    __u64 best = 0;
-    int i;
-
-    for (i = 0; i < PCT_MAX_HOLDS; i++)
-        if (st->holds[i].priority > best)
-            best = st->holds[i].priority;
-    return best;
-}
-
-/*
- * The highest priority among the run's threads that would execute in place of the current one: the
- * waiting ones and those held for. 0: none. Callable wherever kfuncs are.
- */
-static __always_inline __u64 best_other(const struct pct_run_state *st, __u32 slot)
-{
-    __u64 best = best_held(st);
-    struct task_struct *p;
-
-    bpf_rcu_read_lock();
-    p = scx_bpf_dsq_peek(queue_of(slot));
-    if (p && PCT_PRIO_MAX - p->scx.dsq_vtime > best)
-        best = PCT_PRIO_MAX - p->scx.dsq_vtime;
-    bpf_rcu_read_unlock();
-    return best;
-}
-
-/* Places of a parallel run, by CPU. */
-static __always_inline __u32 nr_places(void)
-{
-    __u32 nr = scx_bpf_nr_cpu_ids();
-
-    return nr < PCT_MAX_CPUS ? nr : PCT_MAX_CPUS;
-}
-
-static __always_inline struct pct_place *place_of(struct pct_run_state *st, __u32 cpu)
-{
-    PCT_HIDE(cpu);
-    return &st->places[cpu & (PCT_MAX_CPUS - 1)];
-}
-
-/* The highest priority of a thread on another CPU. Parallel runs only. */
-static __always_inline __u64 best_place(struct pct_run_state *st, __u32 cpu)
-{
-    __u32 nr = nr_places(), i;
-    __u64 best = 0;
-
-    bpf_for(i, 0, nr) {
-        const struct pct_place *place = place_of(st, i);
-
-        if (i != cpu && place->thread && place->priority > best)
-            best = place->priority;
-    }
-    return best;
-}
-
-/*
- * Must the executing thread give way to another one? In a parallel run those above the low set need not,
- * and those in it do so for any higher one, as a thread of a serial run does.
- */
-static __always_inline bool outranked(const struct pct_run_config *cfg, struct pct_run_state *st,
-                                      const struct pct_thread *t)
-{
-    if (!cfg->parallel)
-        return rank_of(t) < best_other(st, t->slot);
-    if (t->sleep_until_ns || st->reaction)
-        return true;
-    return rank_of(t) <= st->policy.low &&
-           (rank_of(t) < best_other(st, t->slot) ||
-            rank_of(t) < best_place(st, bpf_get_smp_processor_id()));
 }
 
 #endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Signs that a thread waits in a loop for another one, which priorities would keep from ever getting there:
+ * yields, polling, very many steps, CPU time without a step. The policy decides what becomes of it.
+ */
+#ifndef PCTCTL_PROGRESS_BPF_H
+#define PCTCTL_PROGRESS_BPF_H
+
+#include "actor.bpf.h"
+#include "events.bpf.h"
+#include "kernel.bpf.h"
+#include "owner.bpf.h"
+#include "policy_calls.bpf.h"
+#include "state.bpf.h"
+#include "pctctl/points.h"
+#include "pctctl/priority.h"
+
+#define LONGEST_TICK_NS (10 * 1000 * 1000ULL) /* of kernels with 100 ticks in a second */
+
+/* It does something other than to spin. */
+static __always_inline void not_spinning(struct actor *a)
+{
+    a->t->cpu_mark = a->p->se.sum_exec_runtime;
+    a->t->spun_ns = 0;
+}
+
+/*
+ * The CPU time between two ticks, and no more than a tick's length of it: the processor of a virtual
+ * machine that its host keeps waiting takes no ticks, and executes nothing, but time goes on.
+ */
+static __always_inline __u64 spun_ns(struct actor *a)
+{
+    __u64 now = a->p->se.sum_exec_runtime, ran = now - a->t->cpu_mark;
+
+    a->t->cpu_mark = now;
+    a->t->spun_ns += ran < LONGEST_TICK_NS ? ran : LONGEST_TICK_NS;
+    return a->t->spun_ns;
+}
+
+static __always_inline void demote(struct actor *a, enum pct_demotion why)
+{
+    struct pct_thread *t = a->t;
+
+    t->pol.priority = pct_demoted_priority(__sync_fetch_and_add(&a->st->demote_floor, 1) + 1);
+    if (owns(a))
+        note_priority(a);
+    a->st->demotions[why & 7]++;
+    t->yield_count = 0;
+    t->poll_count = 0;
+    t->loop_count = 0;
+    if (a->cfg->trace)
+        report(a, PCT_EVENT_PRIORITY, 0, why, 0);
+}
+
+/*
+ * A sign that somebody waits for a thread below this one. True: the policy did something about it. A
+ * stepwise one is told of signs at steps only, see arrive(); between them, this is the same for all.
+ */
+static __always_inline bool no_progress(struct actor *a, enum pct_demotion sign, __u64 count)
+{
+    struct pct_policy_view view = {};
+    __u32 reaction = PCT_REACT_DEMOTE;
+    unsigned long irqs;
+
+    if (a->cfg->stepwise) {
+        if (!pct_no_progress(a->cfg->policy.seed, a->t->pol.identity, sign, count))
+            return false;
+    } else {
+        bpf_local_irq_save(&irqs);
+        if (a->cfg->parallel)
+            lock_hooks(a->st);
+        reaction = policy_stuck(&a->cfg->policy, &a->st->policy, &a->t->pol, &view,
+                                count << 3 | sign);
+        if (a->cfg->parallel)
+            unlock_hooks(a->st);
+        bpf_local_irq_restore(&irqs);
+    }
+    if (reaction == PCT_REACT_NONE)
+        return false;
+    if (reaction == PCT_REACT_DEMOTE) {
+        demote(a, sign);
+    } else {
+        a->st->demotions[sign & 7]++;
+        a->st->reaction = reaction;
+    }
+    return true;
+}
+
+/* `at_step`: the operation is a step. */
+static __always_inline void notice_no_progress(struct actor *a, __u32 traits, __u64 site, bool at_step)
+{
+    struct pct_thread *t = a->t;
+    enum pct_demotion sign = 0;
+    __u64 count = 0;
+
+    if (a->cfg->parallel && !a->st->policy.low)
+        return; /* they all execute */
+    if (traits & PCT_POINT_YIELD) {
+        sign = PCT_DEMOTE_YIELD;
+        count = ++t->yield_count;
+    } else if (traits & PCT_POINT_POLLS) {
+        sign = PCT_DEMOTE_POLL;
+        if (t->poll_site != site) {
+            t->poll_site = site;
+            t->poll_count = 0;
+        }
+        count = ++t->poll_count;
+    }
+    if (a->cfg->stepwise && at_step) { /* decided when it arrives at a step, see arrive() */
+        t->sign = sign ? sign : PCT_DEMOTE_LOOP;
+        t->sign_count = sign ? count : ++t->loop_count;
+        return;
+    }
+    if ((sign && no_progress(a, sign, count)) || !at_step)
+        return;
+    if (!no_progress(a, PCT_DEMOTE_LOOP, ++t->loop_count))
+        no_progress(a, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran);
+}
+
+/* At a tick: has it used so much CPU time without a step that it spins? Then it was dealt with. */
+static __always_inline bool ends_spinning(struct actor *a)
+{
+    if (spun_ns(a) <= a->cfg->spin_limit_ns || !a->cfg->spin_limit_ns || !a->st->started ||
+        (a->cfg->parallel && !a->st->policy.low))
+        return false;
+    not_spinning(a);
+    no_progress(a, PCT_DEMOTE_SPIN, 0);
+    return true;
+}
+
+/* It has slept, and was woken. */
+static __always_inline void progress_by_wakeup(struct actor *a)
+{
+    not_spinning(a);
+    a->t->yield_count = 0;
+    a->t->poll_count = 0;
+    /* Others may get next to nothing done during a nanosecond's sleep. */
+    if (a->t->sysno != NR_NANOSLEEP && a->t->sysno != NR_CLOCK_NANOSLEEP)
+        a->t->loop_count = 0;
+}
+
+#endif
