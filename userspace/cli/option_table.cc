@@ -91,6 +91,12 @@ Result<std::string> name_text(const std::string& text) {
     return text;
 }
 
+Result<std::string> file_name(const std::string& text) {
+    if (text == "-")
+        return Error::usage("it needs a file; -vv shows the same on stderr");
+    return name_text(text);
+}
+
 // Setters: from what was said to a field of Options.
 
 template <typename T> struct Content {
@@ -135,6 +141,12 @@ Status set_cgroup(Options& options, const Said& said) {
     if (const Status ok = check_cgroup_name(*name); !ok)
         return ok.error();
     options.given.cgroup = *name;
+    return Done{};
+}
+
+Status set_verbose(Options& options, const Said& said) {
+    options.verbose = true;
+    options.debug = said.times > 1;
     return Done{};
 }
 
@@ -239,11 +251,16 @@ std::vector<OptionRow> all_rows() {
          "schedule was the one meant, and count violations",
          flag(&Given::verify)},
         {"-v,--verbose", nullptr, kResults, kBoth, kBoth,
-         "Show the program's output and a line for each run",
-         flag(&Options::verbose)},
+         "Show the program's output, a line for each run, and\n"
+         "what is loaded; -vv: also what each run meets with",
+         set_verbose},
         {"-q,--quiet", nullptr, kResults, kBoth, kBoth,
          "Say nothing but failures and errors",
          flag(&Options::quiet)},
+        {"--log", "FILE", kResults, kBoth, kBoth,
+         "Write diagnostics to FILE: all that -vv shows, with\n"
+         "time stamps",
+         into(&Options::log, file_name)},
     };
     // clang-format on
     rows.insert(rows.end(), rest.begin(), rest.end());
