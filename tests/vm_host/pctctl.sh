@@ -8,13 +8,16 @@ bug=$root/build/zoo/atomicity_account_bug
 [ -x "$pctctl" ] && [ -x "$bug" ] || fail "no $pctctl or no $bug"
 
 mkdir "$work/here" "$work/there" && cd "$work/here" || exit 1
-"$pctctl" --vm --depth 2 --seed 2 --out ../there/out --json ../there/result.json -- "$bug" >said 2>&1
+"$pctctl" --vm --depth 2 --seed 2 --out ../there/out --json ../there/result.json --log ../there/log \
+    -- "$bug" >said 2>&1
 expect "a bug found" 1 $?
 kept=$(echo ../there/out/run-*)
 [ -f "$kept/run.json" ] && grep -q overdrawn "$kept/stderr" || fail "not kept: $(cat said)"
 echo "ok: kept in $kept"
 grep -q '"failures": *1' ../there/result.json || fail "the JSON file: $(cat ../there/result.json)"
 echo "ok: the JSON file"
+grep -q ' debug: run 1 ended ' ../there/log && ! grep -q 'debug: ' said || fail "the log: $(cat said ../there/log)"
+echo "ok: the log"
 "$pctctl" replay --vm "$kept" >said 2>&1
 expect "replayed" 1 $?
 grep -q '^same outcome, same order of steps as the kept run$' said || fail "another run: $(cat said)"

@@ -6,6 +6,9 @@
 
 #include <chrono>
 #include <string_view>
+#include <utility>
+
+#include "base/text.h"
 
 namespace pctctl {
 namespace {
@@ -35,8 +38,8 @@ void hold_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-Interrupt::Interrupt(bool over_status_line)
-    : over_status_line_(over_status_line), listener_([this] { listen(); }) {}
+Interrupt::Interrupt(bool over_status_line, Log log)
+    : over_status_line_(over_status_line), log_(std::move(log)), listener_([this] { listen(); }) {}
 
 Interrupt::~Interrupt() {
     closing_.request_stop();
@@ -50,6 +53,7 @@ void Interrupt::listen() {
     ::sigwait(&set, &signal);
     if (closing_.stop_requested())
         return;
+    log_.info("{}: no more runs are started, those under way are ended", signal_name(signal));
     stop_.request_stop();
     if (over_status_line_)
         say("\r\x1b[K");

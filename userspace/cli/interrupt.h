@@ -6,6 +6,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/log.h"
+
 namespace pctctl {
 
 // Blocks SIGINT, SIGTERM and SIGHUP for this thread and all it will start, and ignores SIGPIPE.
@@ -16,7 +18,7 @@ void hold_signals();
 class Interrupt {
 public:
     // over_status_line: clear the terminal's line before anything is said.
-    explicit Interrupt(bool over_status_line = false);
+    explicit Interrupt(bool over_status_line = false, Log log = {});
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
     ~Interrupt();
@@ -27,6 +29,7 @@ private:
     void listen();
 
     const bool over_status_line_;
+    const Log log_;
     std::stop_source stop_;
     std::stop_source closing_;
     std::thread listener_;

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "plan/executor.h"
 #include "plan/run_plan.h"
@@ -59,10 +60,16 @@ struct Options {
     bool vm = false;                 // run in the virtual machine
     bool inside_vm = false;          // we are the one that --vm started
     bool verbose = false;
+    bool debug = false; // then verbose as well
     bool quiet = false;
+    std::optional<std::string> log; // a file for diagnostics of all levels
 
     // Standard output is JSON's alone.
     bool json_on_stdout() const { return json == "-"; }
+    // Diagnostics from which level on go to stderr.
+    Log::Level diagnostics() const {
+        return debug ? Log::Level::debug : verbose ? Log::Level::info : Log::Level::warning;
+    }
 };
 
 // A text to print on standard output, then exit with 0: --help, --version.

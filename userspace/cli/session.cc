@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "campaign/campaign.h"
+#include "plan/point_sets.h"
 #include "plan/policies.h"
 #include "plan/stride_ratio.h"
 #include "report/json.h"
@@ -26,13 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void complain(const Surroundings& around, const std::string& text) {
-    std::fputs(("pctctl: " + text + "\n").c_str(), around.err);
-    std::fflush(around.err);
-}
-
 ExitStatus give_up(const Surroundings& around, const Error& error) {
-    complain(around, error.message);
+    around.log.error(error.message);
     return error.status;
 }
 
@@ -76,7 +72,7 @@ public:
     }
 
     void lost(const std::string& message) {
-        complain(around_, message);
+        around_.log.error(message);
         complete_ = false;
     }
 
@@ -98,16 +94,20 @@ private:
 // counted.
 class Keeper {
 public:
-    Keeper(RunStore store, Progress& progress) : store_(std::move(store)), progress_(progress) {}
+    Keeper(RunStore store, Progress& progress, Log log)
+        : store_(std::move(store)), progress_(progress), log_(std::move(log)) {}
 
     void finished(const RunResult& run) {
         if (!run.failed())
             return;
         const auto place = store_.keep(run);
-        if (place)
+        if (place) {
             kept_[run.number] = *place;
-        else if (lost_++ == 0)
-            progress_.line("pctctl: " + place.error().message);
+            log_.debug("run {} is kept in {}", run.number, printable(*place));
+        } else if (lost_++ == 0) {
+            progress_.clear();
+            log_.error(place.error().message);
+        }
     }
 
     std::map<std::uint32_t, std::string> kept() const { return kept_; }
@@ -116,6 +116,7 @@ public:
 private:
     RunStore store_;
     Progress& progress_;
+    Log log_;
     std::map<std::uint32_t, std::string> kept_;
     std::uint64_t lost_ = 0;
 };
@@ -125,7 +126,7 @@ Result<std::unique_ptr<Executor>> make_executor(const ExecutorOptions& options,
     Result<std::unique_ptr<Executor>> executor = around.make_executor(options);
     if (executor)
         for (const std::string& warning : (*executor)->warnings())
-            complain(around, "warning: " + warning);
+            around.log.warning(warning);
     return executor;
 }
 
@@ -210,6 +211,27 @@ Result<Assignment> assign(const Options& options, const Surroundings& around) {
     return work;
 }
 
+void tell_plan(const Log& log, const Assignment& work) {
+    const CampaignPlan& plan = work.plan;
+    const ExecutorOptions& how = work.report.options;
+    log.info("program: {}", printable(shell_quote(how.command)));
+    log.info("{}: {}, seed {}, policy {}, depth {}, points {}, jobs {}",
+             plan.fixed ? "replay" : "campaign", counted(plan.runs, "run"),
+             plan.fixed ? plan.fixed->text() : fmt::format("{:#018x}", plan.seed), how.policy,
+             depth_text(how.depth), points_text(how.points), how.jobs);
+}
+
+// Why no more runs were started.
+std::string why_over(const CampaignPlan& plan, const CampaignResult& result) {
+    if (result.error)
+        return "error: " + result.error->message;
+    if (result.interrupted)
+        return "it was interrupted";
+    if (result.runs.size() == plan.runs)
+        return "all runs are done";
+    return "a run has failed";
+}
+
 // Empty when there is nothing to say.
 std::string text_of(const Options& options, const Assignment& work, const std::string& kernel) {
     const Report& report = work.report;
@@ -229,6 +251,7 @@ ExitStatus run_session(const Options& options, const Surroundings& around) {
     if (!work)
         return give_up(around, work.error());
     Report& report = work->report;
+    tell_plan(around.log, *work);
     auto executor = make_executor(report.options, around);
     if (!executor)
         return give_up(around, executor.error());
@@ -238,12 +261,16 @@ ExitStatus run_session(const Options& options, const Surroundings& around) {
     {
         Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
                           work->progress, work->plan.runs);
-        Keeper keeper(RunStore(options.out, report.options, work->cwd.string()), progress);
+        Keeper keeper(RunStore(options.out, report.options, work->cwd.string()), progress,
+                      around.log);
         report.campaign = Campaign(work->plan, **executor, [&](const RunResult& run) {
                               if (!replay)
                                   keeper.finished(run);
                               progress.finished(run);
                           }).run(around.listen_for_interrupts());
+        around.log.info("over after {} in {}: {}", counted(report.campaign.runs.size(), "run"),
+                        duration_text(report.campaign.elapsed_s),
+                        why_over(work->plan, report.campaign));
         report.kept = keeper.kept();
         not_kept = keeper.lost();
     }
@@ -258,13 +285,13 @@ ExitStatus run_session(const Options& options, const Surroundings& around) {
         delivery.json(options, work->cwd, report);
     }
     if (const std::string warning = uncontrolled_warning(report); !warning.empty())
-        complain(around, warning);
+        around.log.error(warning);
     if (not_kept > 0)
         delivery.lost(fmt::format("{} of {} could not be kept in {}; the seeds above repeat them",
                                   not_kept, counted(report.tally.failures, "failing run"),
                                   printable(options.out)));
     if (report.campaign.error)
-        complain(around, report.campaign.error->message);
+        around.log.error(report.campaign.error->message);
     return delivery.exit_status(report);
 }
 

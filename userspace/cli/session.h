@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "cli/options.h"
 #include "plan/executor.h"
@@ -22,6 +23,7 @@ struct Surroundings {
     std::function<std::stop_token()> listen_for_interrupts;
     std::FILE* out; // for people; the same as err when JSON goes to standard output
     std::FILE* err;
+    Log log;            // diagnostics, those on err among them
     int json_fd;        // where --json - goes
     bool sudo = false;  // the user called us with it
     bool vm = false;    // we are in the virtual machine

@@ -111,19 +111,24 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
         vm::is_shareable(resolved(program_cwd, cwd).value_or(program_cwd).string()))
         if (auto error = add(program_cwd, "the kept run's directory"))
             return *error;
-    if (options.json && !options.json_on_stdout()) {
-        const fs::path file = cwd / *options.json;
+    // The directory of a file. A device or pipe is not in any directory worth sharing. A missing
+    // directory is reported as without --vm: inside.
+    const auto add_place_of = [&](const fs::path& file, const char* what) -> std::optional<Error> {
         std::error_code ignored;
         const fs::file_status status = fs::status(file, ignored);
-        // A device or pipe is not in any directory worth sharing. A missing directory is reported
-        // as without --vm: after the runs.
-        if (!fs::exists(status) || fs::is_regular_file(status)) {
-            const fs::path directory = resolved(file, "/").value_or(file).parent_path();
-            if (fs::is_directory(directory, ignored))
-                if (auto error = add(directory, "--json"))
-                    return *error;
-        }
-    }
+        if (fs::exists(status) && !fs::is_regular_file(status))
+            return std::nullopt;
+        const fs::path directory = resolved(file, "/").value_or(file).parent_path();
+        return fs::is_directory(directory, ignored) ? add(directory, what) : std::nullopt;
+    };
+    if (options.json && !options.json_on_stdout())
+        if (auto error = add_place_of(cwd / *options.json, "--json"))
+            return *error;
+    std::error_code error;
+    // A link is refused inside, wherever it leads.
+    if (options.log && !fs::is_symlink(fs::symlink_status(cwd / *options.log, error)))
+        if (auto error = add_place_of(cwd / *options.log, "--log"))
+            return *error;
     return directories;
 }
 
@@ -149,8 +154,8 @@ Result<std::string> find_vm_run(const fs::path& libexec) {
     return find_vm_run(*executable, libexec, std::getenv("PCTCTL_VM_RUN"));
 }
 
-Error exec_in_vm(const Options& options, std::span<const std::string> argv,
-                 const fs::path& libexec) {
+Error exec_in_vm(const Options& options, std::span<const std::string> argv, const fs::path& libexec,
+                 const Log& log) {
     const auto vm_run = find_vm_run(libexec);
     if (!vm_run)
         return vm_run.error();
@@ -174,6 +179,7 @@ Error exec_in_vm(const Options& options, std::span<const std::string> argv,
 
     std::vector<std::string> command =
         vm_command(*vm_run, options, *writable, argv, executable->string());
+    log.debug("--vm: {}", printable(shell_quote(command), 4000));
     std::vector<char*> pointers;
     for (std::string& word : command)
         pointers.push_back(word.data());

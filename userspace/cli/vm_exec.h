@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "cli/options.h"
 
@@ -20,7 +21,7 @@ Result<std::string> find_vm_run(const std::filesystem::path& executable,
 
 // Directories besides `cwd` (which the machine shares anyway, if it can) that must be writable
 // inside: those of --out (made here when absent, or its runs would be lost with the machine), of
-// the JSON file, and `program_cwd`, where a replay starts the program. Absolute.
+// the JSON file and the log, and `program_cwd`, where a replay starts the program. Absolute.
 Result<std::vector<std::string>> writable_directories(const Options& options,
                                                       const std::filesystem::path& cwd,
                                                       const std::filesystem::path& program_cwd);
@@ -36,6 +37,6 @@ Result<std::string> find_vm_run(const std::filesystem::path& libexec);
 
 // Does all of it; returns only on error. `libexec` as above.
 Error exec_in_vm(const Options& options, std::span<const std::string> argv,
-                 const std::filesystem::path& libexec);
+                 const std::filesystem::path& libexec, const Log& log);
 
 } // namespace pctctl

@@ -44,11 +44,11 @@ public:
 
     // One call for each run, one at a time.
     void finished(const RunResult& run, Clock::time_point now = Clock::now());
-    // A line of somebody else's, without a newline at its end.
-    void line(const std::string& text);
+    // Takes the status line away, before somebody else writes a line to the stream.
+    void clear();
 
 private:
-    void clear();
+    void line(const std::string& text);
 
     std::FILE* stream_;
     std::optional<unsigned> columns_;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "judge/judge.h"
 #include "judge/roster.h"
@@ -72,6 +73,20 @@ bool looks_at_rest(const pct_run_state& state) {
                        [](const pct_hold& hold) { return hold.priority == 0; });
 }
 
+// "yield 2, spin 1"; "none".
+std::string demotions_text(const pct_run_state& state) {
+    constexpr std::pair<unsigned, const char*> kSigns[] = {
+        {PCT_DEMOTE_YIELD, "yield"},       {PCT_DEMOTE_POLL, "poll"},
+        {PCT_DEMOTE_LOOP, "loop"},         {PCT_DEMOTE_SPIN, "spin"},
+        {PCT_DEMOTE_STARVE, "starvation"}, {PCT_DEMOTE_FINAL_WAIT, "final wait"},
+    };
+    std::string text;
+    for (const auto& [sign, word] : kSigns)
+        if (state.demotions[sign] != 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, state.demotions[sign]);
+    return text.empty() ? "none" : text;
+}
+
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines)
@@ -81,7 +96,7 @@ std::string joined(const std::vector<std::string>& lines) {
 
 class KernelExecutor : public Executor {
 public:
-    static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options);
+    static Result<std::unique_ptr<Executor>> make(const ExecutorOptions& options, const Log& log);
     Result<RunResult> execute(unsigned slot, const RunPlan& plan) override;
     void cancel() override { cancelled_ = true; }
     std::vector<std::string> warnings() const override { return warnings_; }
@@ -90,6 +105,7 @@ private:
     // A run under way, as seen from here.
     struct Watched {
         unsigned slot;
+        std::uint32_t number;
         Process& process;
         Roster roster;
         Races races;
@@ -111,8 +127,8 @@ private:
         std::string detail;
     };
 
-    KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus)
-        : options_(options), cpus_(std::move(cpus)) {}
+    KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus, Log log)
+        : options_(options), cpus_(std::move(cpus)), log_(std::move(log)) {}
     Status prepare_groups();
     pct_run_config configure(unsigned slot, const RunPlan& plan) const;
     Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
@@ -122,10 +138,13 @@ private:
     std::optional<std::string> deadlock(Watched& run);
     bool at_rest(unsigned slot) const;
     Status bury(unsigned slot, Process& process);
+    void tell_what_is_loaded(const BpfScheduler::Options& load) const;
+    void tell_end(const RunResult& run, const pct_run_state& state) const;
 
     // In order of construction: what comes later may use what comes earlier.
     ExecutorOptions options_;
-    std::vector<int> cpus_;               // never empty
+    std::vector<int> cpus_; // never empty
+    Log log_;
     std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
@@ -139,11 +158,12 @@ private:
     std::unique_ptr<BpfScheduler> kernel_;
 };
 
-Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options) {
+Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& options,
+                                                       const Log& log) {
     Result<std::vector<int>> cpus = allowed_cpus();
     if (!cpus)
         return cpus.error();
-    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options, std::move(*cpus)));
+    std::unique_ptr<KernelExecutor> self(new KernelExecutor(options, std::move(*cpus), log));
 
     Result<ProgramInfo> program = inspect_program(options.command.front());
     if (!program)
@@ -213,12 +233,27 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
         if (!witness)
             return witness.error();
         self->witness_ = std::move(*witness);
+        log.info("the witness is loaded");
     }
+    const auto start = Clock::now();
     Result<std::unique_ptr<BpfScheduler>> kernel = BpfScheduler::load(load);
     if (!kernel)
         return kernel.error();
     self->kernel_ = std::move(*kernel);
+    log.info("the scheduler is loaded and attached after {} ms, for policy {}",
+             (Clock::now() - start) / 1ms, options.policy);
+    self->tell_what_is_loaded(load);
     return std::unique_ptr<Executor>(std::move(self));
+}
+
+void KernelExecutor::tell_what_is_loaded(const BpfScheduler::Options& load) const {
+    const PrivateFile* files[] = {&*libc_, program_ ? &*program_ : nullptr};
+    for (std::size_t i = 0; i < load.objects.size(); ++i)
+        log_.info("probes: {} on a private copy of {}",
+                  options_.points & PCT_POINTS_PTHREAD ? load.objects[i].points.size() : 0,
+                  printable(files[i]->original()));
+    log_.debug("runs at once: {}; CPUs that may be used: {}; cgroup {}", options_.jobs,
+               cpus_.size(), printable(cgroup_->path()));
 }
 
 Status KernelExecutor::prepare_groups() {
@@ -386,8 +421,12 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             const pct_hold& hold = now.holds[i];
             if (hold.priority == 0 || hold.count != held[i].count)
                 held[i] = {hold.count, looked};
-            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD)
+            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD) {
+                log_.debug("run {}: the others go on without the thread of priority {:#x}, which "
+                           "waits inside the kernel",
+                           run.number, hold.priority);
                 kernel_->break_hold(run.slot, i);
+            }
         }
     }
 }
@@ -408,6 +447,15 @@ Status KernelExecutor::bury(unsigned slot, Process& process) {
     return Done{};
 }
 
+void KernelExecutor::tell_end(const RunResult& run, const pct_run_state& state) const {
+    log_.debug(
+        "run {} ended after {:.0f} ms: {}{}{}; threads {}, steps {}, switches {}; demotions: "
+        "{}; holds broken {}; interventions {}; events lost {}",
+        run.number, run.duration_ms, name(run.outcome), run.detail.empty() ? "" : ": ",
+        printable(run.detail), run.threads, run.steps, run.switches, demotions_text(state),
+        state.hold_breaks, run.interventions, state.lost_events);
+}
+
 Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     Result<Capture> out = Capture::create("stdout");
     if (!out)
@@ -422,19 +470,23 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     if (!process)
         return process.error();
     const pid_t root = process->root_pid();
+    log_.debug("run {} starts: seed {}, policy {}, depth {}, slot {}, first process {}",
+               plan.number, plan.seed.text(), plan.algorithm.policy, plan.algorithm.depth, slot,
+               root);
     std::optional<Witness::Watch> watch_of_witness;
     if (witness_ && plan.verify)
         watch_of_witness.emplace(witness_->watch());
     kernel_->start_run(slot, configure(slot, plan));
     if (Status s = kernel_->adopt(slot, root); !s)
         return s.error();
+    log_.debug("run {}: the scheduler has adopted the first process", plan.number);
     if (Status s = process->release(); !s) {
         if (std::optional<std::string> reason = kernel_->ejected())
             return Error::environment(*reason);
         return s.error();
     }
 
-    Watched run{slot, *process, {}, {}, {}, plan.live_output, *out, *err};
+    Watched run{slot, plan.number, *process, {}, {}, {}, plan.live_output, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
     const std::optional<int> status = process->wait_status();
@@ -490,6 +542,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();
+    tell_end(result, state);
     if (watch_of_witness) {
         Result<std::vector<pct_witness_record>> records = watch_of_witness->take(root);
         if (!records)
@@ -507,8 +560,9 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
 
 } // namespace
 
-Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options) {
-    return KernelExecutor::make(options);
+Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options,
+                                                       const Log& log) {
+    return KernelExecutor::make(options, log);
 }
 
 } // namespace pctctl

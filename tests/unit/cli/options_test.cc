@@ -303,6 +303,23 @@ TEST(Options, VerboseAndQuietExcludeEachOther) {
     EXPECT_TRUE(contains(complaint({"-vq", "x"}), "exclude"));
 }
 
+TEST(Options, DiagnosticsAreAskedForByDegrees) {
+    EXPECT_EQ(options({"x"}).diagnostics(), Log::Level::warning);
+    EXPECT_EQ(options({"-q", "x"}).diagnostics(), Log::Level::warning);
+    EXPECT_EQ(options({"-v", "x"}).diagnostics(), Log::Level::info);
+    for (const Words& words : {Words{"-vv", "x"}, Words{"-v", "-v", "x"}, Words{"-vvv", "x"},
+                               Words{"--verbose", "-v", "x"}}) {
+        EXPECT_EQ(options(words).diagnostics(), Log::Level::debug);
+        EXPECT_TRUE(options(words).verbose);
+    }
+    EXPECT_EQ(options({"x"}).log, std::nullopt);
+    EXPECT_EQ(options({"--log", "file", "-q", "x"}).log, "file");
+    EXPECT_EQ(options({"replay", "run-3", "--log=file", "-vv"}).log, "file");
+    EXPECT_TRUE(contains(complaint({"--log", "-", "x"}), "-vv shows the same"));
+    EXPECT_TRUE(contains(complaint({"--log", "", "x"}), "--log: its value is empty"));
+    EXPECT_TRUE(contains(complaint({"-vv", "-q", "x"}), "exclude"));
+}
+
 TEST(Options, MessagesShowNoControlCharacters) {
     const std::string message = complaint({"--runs", "\x1b[2J", "--", "x"});
     EXPECT_EQ(message.find('\x1b'), std::string::npos);

@@ -60,6 +60,10 @@ protected:
         around.listen_for_interrupts = [this] { return stop_.get_token(); };
         around.out = out_stream;
         around.err = err_stream;
+        around.log = Log(err_stream, options_.diagnostics());
+        if (options_.log) {
+            EXPECT_TRUE(around.log.also_to(*options_.log));
+        }
         around.json_fd = ::fileno(json_file);
         around.kernel = "7.3.4";
         const ExitStatus status = run_session(options_, around);
@@ -293,6 +297,57 @@ TEST_F(Session, AnInterruptReportsWhatThereIs) {
     EXPECT_TRUE(contains(out_, "interrupted, 10 were planned"));
     EXPECT_EQ(call(third_fails), ExitStatus::nothing_found); // stopped before the first
     EXPECT_TRUE(contains(out_, "no failure in 0 runs"));
+}
+
+TEST_F(Session, DiagnosticsGoToStderrAndTheLogOnly) {
+    options_.json = "-";
+    options_.log = "log";
+    call(third_fails);
+    const std::string out = out_;
+    EXPECT_EQ(json::parse(json_)["runs_done"], 3); // nothing else is there
+    EXPECT_FALSE(contains(err_, "info: ")) << err_;
+    const std::string log = contents("log");
+    EXPECT_TRUE(contains(log, " info: program: ./app\n")) << log;
+    EXPECT_TRUE(contains(log,
+                         " info: campaign: 10 runs, seed 0x000000000000002a, policy pct, depth "
+                         "auto, points pthread,syscall, jobs 1\n"))
+        << log;
+    EXPECT_TRUE(contains(log, " debug: run 3 is kept in pctctl-out/run-3\n")) << log;
+    EXPECT_TRUE(contains(log, " info: over after 3 runs in ")) << log;
+    EXPECT_TRUE(contains(log, ": a run has failed\n")) << log;
+
+    options_.verbose = options_.debug = true;
+    call(third_fails);
+    EXPECT_EQ(json::parse(json_)["runs_done"], 3);
+    EXPECT_EQ(lines(out_), lines(out)); // times differ
+    EXPECT_FALSE(contains(out_, "info: ") || contains(out_, "debug: ")) << out_;
+    EXPECT_TRUE(contains(err_, "pctctl: info: program: ./app\n")) << err_;
+    EXPECT_TRUE(contains(err_, "pctctl: debug: run 3 is kept in pctctl-out/run-3\n")) << err_;
+}
+
+TEST_F(Session, WarningsAndErrorsAreInTheLogAsWell) {
+    options_.log = "log";
+    options_.quiet = true;
+    warnings_ = {"no limit"};
+    call([](const RunPlan&) -> Result<RunResult> { return Error::usage("no such program"); });
+    EXPECT_EQ(err_, "pctctl: warning: no limit\npctctl: no such program\n");
+    EXPECT_TRUE(contains(contents("log"), " warning: no limit\n"));
+    EXPECT_TRUE(contains(contents("log"), " error: no such program\n"));
+    EXPECT_TRUE(contains(contents("log"), ": error: no such program\n")); // why it is over
+}
+
+TEST_F(Session, TheLogSaysWhyItIsOver) {
+    options_.log = "log";
+    call(all_pass);
+    EXPECT_TRUE(contains(contents("log"), "over after 10 runs")) << contents("log");
+    EXPECT_TRUE(contains(contents("log"), ": all runs are done\n"));
+    call([this](const RunPlan& plan) {
+        if (plan.number == 4)
+            stop_.request_stop();
+        return all_pass(plan);
+    });
+    EXPECT_TRUE(contains(contents("log"), "over after 4 runs")) << contents("log");
+    EXPECT_TRUE(contains(contents("log"), ": it was interrupted\n"));
 }
 
 class ReplaySession : public Session {

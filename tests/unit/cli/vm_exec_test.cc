@@ -97,6 +97,20 @@ TEST_F(WritableDirectories, OutAndJsonElsewhere) {
     EXPECT_EQ(of(options_), (Words{(top_ / "elsewhere/out").string()}));
 }
 
+TEST_F(WritableDirectories, TheLogElsewhere) {
+    options_.log = "log";
+    EXPECT_EQ(of(options_), Words{});
+    options_.log = "../elsewhere/log";
+    EXPECT_EQ(of(options_), (Words{(top_ / "elsewhere").string()}));
+    fs::create_symlink("../elsewhere/log", cwd_ / "link"); // which the one inside refuses
+    options_.log = "link";
+    EXPECT_EQ(of(options_), Words{});
+    options_.log = "/dev/null";
+    EXPECT_EQ(of(options_), Words{});
+    options_.log = "/pctctl.log";
+    EXPECT_FALSE(writable_directories(options_, cwd_, {}));
+}
+
 TEST_F(WritableDirectories, LinksCountWhereTheyLead) {
     fs::create_directory_symlink("../elsewhere", cwd_ / "link");
     options_.out = "link/out";
