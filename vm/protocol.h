@@ -6,6 +6,12 @@
 // type, four bytes of length (little endian, as everything here: both ends are the same machine),
 // then the payload. The end of a byte stream is told by a message that counts its bytes, since
 // messages may overtake them.
+//
+//   launcher  kBoot                kCommand                                       kDone
+//   init                           kTimePlease ... kReady ... kExit or kNotRun          ... kIdle
+//
+// kBoot comes once; after kIdle another command may follow, and until it does all four ports are
+// silent.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +33,22 @@ inline constexpr const char* kShareTag = "pctctl.share";
 
 enum class MessageType : std::uint8_t {
     // to the guest
-    kCommand = 1, // what to run; see Command
-    kSignal,      // u32: deliver to the command's process group
-    kStdinEnd,    // u64: the command's stdin ends after so many bytes
-    kClosed,      // u32: nobody reads stream 1 or 2 any longer
-    kPing,        // answer with kPong
-    kTime,        // u64: CLOCK_REALTIME in ns, the answer to kTimePlease
+    kBoot = 1, // list of absolute directories: share N is mounted from tag N
+    kCommand,  // what to run; see Command
+    kSignal,   // u32: deliver to the command's process group
+    kStdinEnd, // u64: the command's stdin ends after so many bytes
+    kClosed,   // u32: nobody reads stream 1 or 2 any longer
+    kPing,     // answer with kPong
+    kTime,     // u64: CLOCK_REALTIME in ns, the answer to kTimePlease
+    kDone,     // u64: the last about this command, to whose stdin so many bytes were sent
     // from the guest
-    kReady = 64, // everything is mounted, the command is about to start
+    kReady = 64, // everything is mounted, the command has been started
     kExit,       // u32 wait status, u64 bytes of stdout, u64 bytes of stderr
     kNotRun,     // u32 errno of exec
     kFailure,    // text: the guest cannot be set up
     kPong,
     kTimePlease, // the guest's own clock starts with the RTC, which counts whole seconds
+    kIdle,       // nothing is left of the command
 };
 
 struct Message {
@@ -113,18 +122,16 @@ private:
 
 struct Command {
     std::string directory;                // absolute; the command starts there
-    std::vector<std::string> shares;      // absolute directories, share N is mounted from tag N
     std::vector<std::string> arguments;   // at least one
     std::vector<std::string> environment; // NAME=VALUE
 
     std::string encode() const {
-        return Writer().text(directory).list(shares).list(arguments).list(environment).take();
+        return Writer().text(directory).list(arguments).list(environment).take();
     }
     static std::optional<Command> decode(std::string_view payload) {
         Reader reader(payload);
         Command command;
         command.directory = reader.text();
-        command.shares = reader.list();
         command.arguments = reader.list();
         command.environment = reader.list();
         if (!reader.ok() || command.arguments.empty())

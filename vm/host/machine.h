@@ -7,11 +7,9 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "base/fd.h"
+#include "guest.h"
 
 namespace vm {
-
-using pctctl::Fd;
 
 // QEMU's emulation executes one of the guest's CPUs at a time. With a thread for each of them it
 // loses a race that kills the guest now and then: the kernel patches its own code, and the other
@@ -41,12 +39,10 @@ public:
     void kill();
     bool exited(); // does not block
 
-    // Our ends of the guest's ports, non-blocking sockets.
-    Fd control, in, out, err;
-    // The serial console, and what QEMU itself has to say.
-    Fd console, complaints;
+    Guest& guest() { return guest_; }
 
 private:
+    Guest guest_;
     pid_t pid_ = -1;
 };
 

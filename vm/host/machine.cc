@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "launch_machine.h"
+#include "machine.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -226,12 +226,13 @@ std::string Machine::start(const MachineSettings& settings, Accelerator accelera
         std::fprintf(stderr, "cannot execute %s: %s\n", argv[0], std::strerror(errno));
         ::_exit(1);
     }
-    control = std::move(control_pair.ours);
-    in = std::move(in_pair.ours);
-    out = std::move(out_pair.ours);
-    err = std::move(err_pair.ours);
-    console = std::move(console_pair.ours);
-    complaints = std::move(complaints_pair.ours);
+    guest_ = {std::move(control_pair.ours), std::move(in_pair.ours),
+              std::move(out_pair.ours),     std::move(err_pair.ours),
+              std::move(console_pair.ours), std::move(complaints_pair.ours)};
+    const std::string boot = frame(MessageType::kBoot, Writer().list(settings.shares).take());
+    if (::send(guest_.control.get(), boot.data(), boot.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(boot.size()))
+        return std::string("cannot tell the guest what to share: ") + std::strerror(errno);
     return {};
 }
 

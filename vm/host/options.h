@@ -17,6 +17,14 @@ struct Options {
     std::optional<std::chrono::milliseconds> timeout; // of the whole run, boot included
     std::vector<std::string> writable;                // absolute, from --rw
     std::vector<std::string> command;
+
+    // Guests that stay up, by name. At most one of these is there.
+    std::string start_pool; // --pool
+    std::string in_pool;    // --in: the command is run in one of them
+    std::string end_pool;   // --end
+    unsigned guests = 2;
+    double idle = 300; // seconds
+    bool with_parent = false;
 };
 
 // Prints help or the error itself and returns the exit status to end with in that case.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "launch_accelerator.h"
+#include "accelerator.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+
+#include "hash.h"
 
 namespace vm {
 namespace {
@@ -35,15 +37,6 @@ std::string cache_directory() {
     if (const char* home = std::getenv("HOME"); home && *home == '/')
         return std::string(home) + "/.cache/pctctl";
     return {};
-}
-
-std::string hash(const std::string& text) { // FNV-1a
-    std::uint64_t h = 0xcbf29ce484222325;
-    for (const unsigned char c : text)
-        h = (h ^ c) * 0x100000001b3;
-    char buffer[17];
-    std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(h));
-    return buffer;
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "launch_machine.h"
+#include "machine.h"
 
 namespace vm {
 
