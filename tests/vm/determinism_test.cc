@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One seed, one order: every program of the zoo in which nothing depends on time.
+// The same seed always gives the same order: every program of the zoo that does not depend on time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

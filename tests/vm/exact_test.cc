@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// exact3: the order of its steps is the one that the rules in its header give, for every
-// permutation of the priorities and every change point. The rules are carried out here by a small
-// simulator that knows nothing of the scheduler; what a run prints and its order hash are compared
-// with it. Only the choices themselves (priorities, change points: functions of the run's seed) are
-// taken from policies/.
+// exact3: for every permutation of the priorities and every change point, the order of its steps is
+// the one that the rules in its header give. A small simulator here carries out these rules. It
+// knows nothing of the scheduler, and takes only the choices themselves (priorities, change points:
+// functions of the run's seed) from policies/. What a run prints and its order hash are compared
+// with it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The policies other than PCT in the kernel: each is reproducible, lets one thread execute at a
-// time and has the probabilities that its paper states.
+// The policies other than PCT in the kernel. Each gives the same schedule for the same seed, lets
+// one thread execute at a time, and has the probabilities that its paper states.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How often programs fail of which it is known exactly how often they have to (rate_*.c).
+// Programs whose failure rate is known exactly (rate_*.c) must fail that often.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ std::ostream& operator<<(std::ostream& stream, const Case& one) {
     return stream << one.name;
 }
 
-// One for each line "// rate:". Without --long those whose shape another one has as well are left
-// out, and of the impossible ones all but one.
+// One case for each line "// rate:". The short test leaves out cases of the same shape as another
+// one, and all but one of those that must never fail.
 std::vector<Case> cases() {
     const std::vector<std::string> sample = {
         "rate_d1_two_1",    "rate_d1_four_1",   "rate_d1_order_1",

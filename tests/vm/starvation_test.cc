@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Strict priorities starve threads on purpose, for as long as the run lasts: the kernel's watchdog
-// (30 s) must not eject the scheduler, and a starved thread must not execute anything.
+// Strict priorities starve threads on purpose, for as long as the run lasts. All the same the
+// kernel's watchdog (30 s) must not eject the scheduler, and a starved thread must not execute
+// anything.
 #include <gtest/gtest.h>
 
 #include <cstdio>

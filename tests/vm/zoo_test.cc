@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The zoo's bugs are found within the number of runs that PCT's bound allows, with the outcome
-// their headers name; their fixed twins and the healthy programs never fail.
+// The zoo's bugs are found within the number of runs that PCT's bound allows, with the outcome that
+// their headers name. Their fixed twins and the healthy programs never fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>

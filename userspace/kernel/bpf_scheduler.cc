@@ -42,7 +42,7 @@ constexpr unsigned libc_traits[] = {
 };
 static_assert(std::size(libc_traits) <= PCT_OBJECT_POINTS);
 
-// The last complaint of libbpf, so that an error can name the cause in one line.
+// The last warning of libbpf, so that our one line about an error can name the cause.
 std::string& last_complaint() {
     static thread_local std::string text;
     return text;
@@ -62,7 +62,7 @@ int remember_complaint(enum libbpf_print_level level, const char* format, va_lis
 }
 
 Error bpf_error(const std::string& what, int error) {
-    if (error == EPERM) // EACCES is the verifier's
+    if (error == EPERM) // not EACCES, which comes from the verifier
         return Error::environment("cannot " + what +
                                   ": not permitted; run as root, outside of a container");
     std::string text = "cannot " + what + ": " + errno_text(error);
@@ -119,7 +119,7 @@ BpfScheduler::~BpfScheduler() {
         reader_.request_stop();
         reader_.join();
     }
-    // The probes first: they must not count steps of tasks that nobody schedules.
+    // Detach the probes first, so that they count no steps of tasks that are no longer scheduled.
     objects_->links.clear();
     objects_.reset();
     if (configs_)
@@ -203,7 +203,7 @@ Status BpfScheduler::attach(const Options& options) {
         o.links.emplace_back(link);
         return Done{};
     };
-    // The enforcing part before what it enforces, the scheduler last.
+    // Attach the enforcing programs before those that they enforce, and the scheduler last.
     for (const auto& e : enforced)
         if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes");
             !s)
@@ -291,8 +291,8 @@ void BpfScheduler::consume() {
     ring_buffer__consume(objects_->ring.get());
 }
 
-// The ring is read up to the first record that is still being written, maybe by another run's CPU;
-// what is complete behind it has to wait for it.
+// One read of the ring ends at the first record that is still being written, maybe by another run's
+// CPU. Complete records may lie behind it, so read until all of them have come.
 void BpfScheduler::consume_all() {
     const std::lock_guard lock(ring_mutex_);
     const ring* events = ring_buffer__ring(objects_->ring.get(), 0);
@@ -311,7 +311,7 @@ int BpfScheduler::receive(void* self, void* data, std::size_t size) {
         return 0;
     Inbox& inbox = kernel.inboxes_[event.slot];
     if (event.run != kernel.configs_[event.slot].id)
-        return 0; // of a run that has ended
+        return 0; // the event is of a run that has ended
     {
         const std::lock_guard lock(inbox.mutex);
         inbox.events.push_back(event);
@@ -330,7 +330,7 @@ std::vector<pct_event> BpfScheduler::take_events(unsigned slot) {
 std::optional<std::string> BpfScheduler::ejected_by_now() const {
     if (read_text("/sys/kernel/sched_ext/state").value_or("") == "enabled\n")
         return ejected();
-    // Why is told when all threads have been given to another scheduler.
+    // The kernel tells the reason only after it has moved all threads to another scheduler.
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!ejected() && std::chrono::steady_clock::now() < patience)
         usleep(1000);

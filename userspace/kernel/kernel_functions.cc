@@ -9,7 +9,7 @@
 namespace pctctl {
 
 std::optional<std::string> missing_kernel_function(const std::string& types) {
-    const libbpf_print_fn_t print = libbpf_set_print(nullptr); // of a file that is none of types
+    const libbpf_print_fn_t print = libbpf_set_print(nullptr); // no complaint about a bad file
     const std::unique_ptr<btf, decltype(&btf__free)> kernel(btf__parse(types.c_str(), nullptr),
                                                             &btf__free);
     libbpf_set_print(print);

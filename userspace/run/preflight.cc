@@ -48,7 +48,7 @@ std::optional<std::string> read_gzip(const std::string& path) {
     return text;
 }
 
-// The file system below root, and what several checks need of it.
+// The files below root, and facts that several checks need.
 struct Machine {
     std::string root;
     std::string libbpf;
@@ -69,7 +69,7 @@ struct Machine {
         return std::nullopt;
     }
 
-    // "y", "m", "n"; nothing when the configuration is not known.
+    // "y", "m" or "n". Nothing if the configuration is not known.
     std::optional<std::string> option(const std::string& name) const {
         if (!config)
             return std::nullopt;
@@ -83,7 +83,8 @@ struct Machine {
 Check check_kernel(const Machine& machine) {
     if (exists(machine.root + "/sys/kernel/sched_ext")) {
         if (auto name = missing_kernel_function(machine.root + "/sys/kernel/btf/vmlinux"))
-            return Check::fail("sched_ext", "that of kernel " + machine.release + " lacks " + *name,
+            return Check::fail("sched_ext",
+                               "the sched_ext of kernel " + machine.release + " lacks " + *name,
                                kNewerKernel);
         return Check::ok("sched_ext", "kernel " + machine.release + " has it");
     }
@@ -134,10 +135,10 @@ Check check_preemption(const Machine& machine) {
     constexpr const char* what = "preemption";
     constexpr const char* remedy = "boot with preempt=full or write 'full' to "
                                    "/sys/kernel/debug/sched/preempt, else a change of "
-                                   "priority may take effect late";
+                                   "priority may take effect too late";
     auto model = read_text(machine.root + "/sys/kernel/debug/sched/preempt");
     if (model) {
-        // The one in force is in parentheses.
+        // The model in force is in parentheses.
         size_t begin = model->find('('), end = model->find(')');
         std::string name = begin != std::string::npos && end != std::string::npos
                                ? model->substr(begin + 1, end - begin - 1)
