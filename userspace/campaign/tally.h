@@ -53,6 +53,9 @@ struct Tally {
     std::uint64_t steps = 0;                    // k: the most steps of a run
     std::uint64_t k_eff = 0;                    // the largest of a run
     std::uint64_t interventions = 0;
+    std::uint64_t disturbed = 0;             // runs that do not count, see RunResult::disturbed()
+    std::uint64_t skipped_calls = 0;         // in these
+    std::uint64_t unlocked_hooks = 0;        // in these
     std::optional<std::uint64_t> violations; // of the runs that were verified; none: absent
     std::uint64_t unverified = 0;
     bool depth_drawn = false;          // with --depth auto
@@ -67,7 +70,8 @@ struct Tally {
 
 // Does the theorem hold for this run when k is the most steps seen? Its change points must have
 // been drawn from a k no smaller (never true of a campaign's first run, which draws none), unless d
-// = 1 needs none; it must have had points at all, and must not have been cut off by the time limit.
+// = 1 needs none; it must have had points at all, must not have been cut off by the time limit, and
+// the scheduler must have been called whenever it should.
 bool counts_for_bound(const RunResult& run, std::uint64_t k);
 
 // n and k are those of all runs, since all are of the same program. `drawn` false: the runs had a

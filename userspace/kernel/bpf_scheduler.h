@@ -55,6 +55,10 @@ public:
     // Lets the others go on although a thread (pct_run_state.holds) is in a wait of the kernel's.
     void break_hold(unsigned slot, unsigned hold);
 
+    // How often, since the slot's run began, the kernel did not call a program of the scheduler
+    // that it should have called. For whose sake is not known: it concerns all runs under way.
+    std::uint64_t skipped_calls(unsigned slot) const;
+
     // Readable when the run's last runnable thread has blocked since quiescent_armed was set.
     int quiescent_fd(unsigned slot) const { return inboxes_[slot].wake.get(); }
     // Events of the slot's run since the last call, complete up to now.
@@ -70,11 +74,13 @@ private:
     struct Inbox {
         std::mutex mutex;
         std::vector<pct_event> events;
-        Fd wake; // eventfd
+        Fd wake;                         // eventfd
+        std::uint64_t skipped_calls = 0; // all there were when the run began
     };
 
     explicit BpfScheduler(unsigned slots);
     Status attach(const Options& options);
+    std::uint64_t all_skipped_calls() const;
     void consume();
     void consume_all(); // up to what has been written by now
     static int receive(void* self, void* data, std::size_t size);

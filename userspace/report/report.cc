@@ -220,8 +220,9 @@ std::string depth_statement(const Report& report, const PolicyTally& policy, con
         at_least(d.bound_run), words.source);
     if (d.counted == 0) {
         text += fmt::format("no run counts towards that yet: {}\n",
-                            report.tally.runs == 1
-                                ? "the first one only measures k"
+                            report.tally.runs == 1 ? "the first one only measures k"
+                            : report.tally.disturbed > 0
+                                ? "they were disturbed, or knew a smaller k"
                                 : "none had its change points drawn from the k above");
     } else {
         text += fmt::format("{} would have been missed with probability at most {}\n", words.bug,
@@ -309,6 +310,19 @@ std::string promise_text(const Report& report, const PolicyTally& policy) {
     return text;
 }
 
+std::string disturbed_text(const Tally& t) {
+    std::string text;
+    if (t.skipped_calls > 0)
+        text += fmt::format("the kernel left out {} of the scheduler\n",
+                            counted(t.skipped_calls, "call"));
+    if (t.unlocked_hooks > 0)
+        text += fmt::format("the policy was called {} while another call was under way\n",
+                            counted(t.unlocked_hooks, "time"));
+    if (t.disturbed > 0)
+        text += fmt::format("  {} with that: not counted below\n", counted(t.disturbed, "run"));
+    return text;
+}
+
 std::string bound_text(const Report& report) {
     const Tally& t = report.tally;
     std::string text = fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
@@ -317,6 +331,7 @@ std::string bound_text(const Report& report) {
                                    policies_of(report), points_text(report.options.points));
     if (t.policies.size() > 1)
         text += shares_text(report);
+    text += disturbed_text(t);
     unsigned deepest = 0; // that something is promised about
     for (const PolicyTally& policy : t.policies) {
         text += promise_text(report, policy);
@@ -530,6 +545,7 @@ std::string summary_json(const Report& report) {
     for (const PolicyTally& policy : t.policies)
         j["policies"].push_back(policy_json(policy));
     j["interventions"] = t.interventions;
+    j["disturbed"] = t.disturbed;
     j["violations"] = or_null(t.violations);
     j["elapsed_s"] = report.campaign.elapsed_s;
     j["results"] = ordered_json::array();

@@ -33,6 +33,9 @@ std::vector<Check> check_machine(const std::string& root, const std::string& lib
 // The same for this machine.
 std::vector<Check> check_machine();
 
+// Of check_machine(): are there CPUs that parallel policies leave idle?
+Check check_cpus(const std::string& root = "");
+
 // The first thing that makes a run on this machine impossible, with exit status `environment`.
 Status preflight(const std::string& root = "");
 

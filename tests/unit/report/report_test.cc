@@ -194,6 +194,22 @@ TEST(Summary, ListsTheFirstTenFailures) {
     EXPECT_TRUE(contains(text, "and 15 more failures"));
 }
 
+TEST(Summary, SaysWhenRunsWereDisturbed) {
+    Report report = passing_report();
+    EXPECT_FALSE(contains(summary_text(report), "not counted"));
+    report.campaign.runs[1].skipped_calls = 1;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "the kernel left out 1 call of the scheduler\n"
+                                               "  1 run with that: not counted below\n"));
+    report.campaign.runs[2].unlocked_hooks = 2;
+    retally(report);
+    const std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "the policy was called 2 times while another call was under way\n"
+                               "  2 runs with that: not counted below\n"))
+        << text;
+    EXPECT_EQ(json::parse(summary_json(report))["disturbed"], 2);
+}
+
 TEST(Summary, CountsInterventionsAndWhatTheyCost) {
     Report report = passing_report();
     report.campaign.runs[1].interventions = 4;
@@ -409,12 +425,13 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     std::set<std::string> fields;
     for (const auto& [key, value] : j.items())
         fields.insert(key);
-    EXPECT_EQ(fields,
-              (std::set<std::string>{
-                  "schema",         "command",       "policy",     "parameters", "depth",
-                  "points",         "campaign_seed", "runs_done",  "failures",   "first_failure",
-                  "threads",        "steps",         "k_eff",      "policies",   "bound_run",
-                  "bound_campaign", "interventions", "violations", "elapsed_s",  "results"}));
+    EXPECT_EQ(fields, (std::set<std::string>{"schema",         "command",       "policy",
+                                             "parameters",     "depth",         "points",
+                                             "campaign_seed",  "runs_done",     "failures",
+                                             "first_failure",  "threads",       "steps",
+                                             "k_eff",          "policies",      "bound_run",
+                                             "bound_campaign", "interventions", "disturbed",
+                                             "violations",     "elapsed_s",     "results"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
