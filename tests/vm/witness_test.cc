@@ -76,6 +76,29 @@ INSTANTIATE_TEST_SUITE_P(Zoo, BrokenDispatch,
                                          animal("pipe_interleave_ok")),
                          name_of<testing::TestParamInfo<Animal>>);
 
+// The broken scheduler never gets the lock that keeps the policy's hooks apart, and has a program
+// that the kernel skips: such runs count for nothing, and are said.
+TEST(Disturbed, RunsDoNotCount) {
+    const Call call = pctctl(
+        {"--depth", "1", "--seed", "72", "--runs", "4", "--keep-going", "--", built("zoo/exact3")},
+        std::chrono::seconds(200), built("pctctl-broken"));
+    ASSERT_TRUE(call.reported) << call;
+    const std::string text = call.out + call.err;
+    EXPECT_NE(std::string::npos, text.find("the kernel left out")) << call;
+    EXPECT_NE(std::string::npos, text.find("while another call was under way")) << call;
+    EXPECT_NE(std::string::npos, text.find("4 runs with that: not counted below")) << call;
+    EXPECT_NE(std::string::npos, text.find("no run counts towards that yet")) << call;
+}
+
+TEST(Undisturbed, RunsCount) {
+    for (const char* policy : {"pct", "ppct"}) {
+        const Call call = pctctl({"--depth", "1", "--policy", policy, "--runs", "4", "--jobs", "2",
+                                  "--keep-going", "--", built("zoo/healthy_sync")});
+        ASSERT_TRUE(call.reported) << call;
+        EXPECT_EQ(std::string::npos, (call.out + call.err).find("not counted")) << call;
+    }
+}
+
 // Without --verify nothing is claimed.
 TEST(Unverified, ClaimsNothing) {
     const Call call = pctctl({"--runs", "2", "--", built("zoo/exact3")});

@@ -100,7 +100,7 @@ const DepthTally* Tally::only_depth() const {
 }
 
 bool counts_for_bound(const RunResult& run, std::uint64_t k) {
-    return run.steps > 0 && run.outcome != Outcome::timeout &&
+    return run.steps > 0 && run.outcome != Outcome::timeout && !run.disturbed() &&
            (run.algorithm.depth <= 1 || run.seed.k >= k);
 }
 
@@ -110,6 +110,9 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
     for (const RunResult& run : runs) {
         count(t, run);
         orders.emplace(run.order_hash, run.steps);
+        t.disturbed += run.disturbed();
+        t.skipped_calls += run.skipped_calls;
+        t.unlocked_hooks += run.unlocked_hooks;
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
         t.k_eff = std::max(t.k_eff, k_eff(run, options.parameters));

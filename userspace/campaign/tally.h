@@ -54,6 +54,9 @@ struct Tally {
     std::uint64_t k_eff = 0;                    // the largest of a run
     std::uint64_t orders = 0;                   // different orders of steps
     std::uint64_t interventions = 0;
+    std::uint64_t disturbed = 0;             // runs that do not count, see RunResult::disturbed()
+    std::uint64_t skipped_calls = 0;         // in these
+    std::uint64_t unlocked_hooks = 0;        // in these
     std::optional<std::uint64_t> violations; // in the verified runs; not set: there are none
     std::uint64_t unverified = 0;
     bool depth_drawn = false;          // with --depth auto
@@ -68,7 +71,8 @@ struct Tally {
 
 // Does the theorem hold for this run, k being the most steps seen? Its change points must have been
 // drawn from a k that is no smaller. This is never so for a campaign's first run, which draws none;
-// but d = 1 needs none. Besides, the run must have made steps, and must not have timed out.
+// but d = 1 needs none. Besides, the run must have made steps, must not have timed out, and the
+// scheduler must have been called whenever it should have been.
 bool counts_for_bound(const RunResult& run, std::uint64_t k);
 
 // n and k are taken over all runs, since the program is the same. `drawn` false: the runs had a

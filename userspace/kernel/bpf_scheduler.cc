@@ -17,6 +17,7 @@
 #include "base/syscall_numbers.h"
 #include "base/text.h"
 #include "kernel/elf_layout.h"
+#include "kernel/kernel_functions.h"
 #include "kick.skel.h"
 #include "pctctl/points.h"
 #include "sched.skel.h"
@@ -149,6 +150,11 @@ Status BpfScheduler::attach(const Options& options) {
     if (!o.sched || !o.kick)
         return bpf_error("open the BPF objects", errno);
 
+    const std::optional<std::uint64_t> flags = scheduler_flags();
+    if (!flags)
+        return Error::environment(std::string("the kernel's sched_ext is too old; ") +
+                                  kNewerKernel);
+    o.sched->struct_ops.pct_ops->flags = *flags;
     auto& settings = *o.sched->rodata;
     settings.nr_slots = options.slots;
     for (const pct_policy policy : options.policies)
@@ -237,13 +243,16 @@ Status BpfScheduler::attach(const Options& options) {
             !s)
             return s;
     }
-    for (bpf_program* program :
-         {o.sched->progs.on_syscall, o.sched->progs.on_syscall_exit, o.sched->progs.on_lock_wait,
-          o.sched->progs.on_lock_got, o.sched->progs.on_signal, o.sched->progs.on_exit})
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, o.sched->obj) {
+        const bpf_prog_type type = bpf_program__type(program);
+        if (type != BPF_PROG_TYPE_TRACEPOINT && type != BPF_PROG_TYPE_TRACING)
+            continue;
         if (Status s = keep(bpf_program__attach(program),
                             std::string("attach ") + bpf_program__name(program));
             !s)
             return s;
+    }
 
     bpf_link* scheduler = bpf_map__attach_struct_ops(o.sched->maps.pct_ops);
     if (!scheduler && errno == EBUSY)
@@ -263,12 +272,37 @@ pct_run_state BpfScheduler::snapshot(unsigned slot) const {
 void BpfScheduler::start_run(unsigned slot, pct_run_config config) {
     configs_[slot].id = 0;
     states_[slot] = {};
+    inboxes_[slot].skipped_calls = all_skipped_calls();
     config.id = next_id_++;
     {
         const std::lock_guard lock(inboxes_[slot].mutex);
         inboxes_[slot].events.clear();
     }
     configs_[slot] = config;
+}
+
+// The programs about the kernel's locks are left out: what the kernel skips of these are locks that
+// other programs wait for, which are none of the thread's.
+std::uint64_t BpfScheduler::all_skipped_calls() const {
+    const Objects& o = *objects_;
+    std::uint64_t sum = 0;
+    for (const bpf_object* object : {o.sched->obj, o.kick->obj}) {
+        bpf_program* program = nullptr;
+        bpf_object__for_each_program(program, object) {
+            if (program == o.sched->progs.on_lock_wait || program == o.sched->progs.on_lock_got)
+                continue;
+            bpf_prog_info info = {};
+            unsigned size = sizeof info;
+            const int fd = bpf_program__fd(program);
+            if (fd >= 0 && bpf_prog_get_info_by_fd(fd, &info, &size) == 0)
+                sum += info.recursion_misses;
+        }
+    }
+    return sum;
+}
+
+std::uint64_t BpfScheduler::skipped_calls(unsigned slot) const {
+    return all_skipped_calls() - inboxes_[slot].skipped_calls;
 }
 
 void BpfScheduler::end_run(unsigned slot) {

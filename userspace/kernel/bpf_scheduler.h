@@ -56,6 +56,11 @@ public:
     // inside the kernel.
     void break_hold(unsigned slot, unsigned hold);
 
+    // How often, since the slot's run began, the kernel did not call a program of the scheduler
+    // that it should have called. Which run was concerned is not known: it may be any that is under
+    // way.
+    std::uint64_t skipped_calls(unsigned slot) const;
+
     // Becomes readable when the run's last runnable thread blocks after quiescent_armed was set.
     int quiescent_fd(unsigned slot) const { return inboxes_[slot].wake.get(); }
     // All events of the slot's run since the last call, up to now.
@@ -72,11 +77,13 @@ private:
     struct Inbox {
         std::mutex mutex;
         std::vector<pct_event> events;
-        Fd wake; // eventfd
+        Fd wake;                         // eventfd
+        std::uint64_t skipped_calls = 0; // all there were when the run began
     };
 
     explicit BpfScheduler(unsigned slots);
     Status attach(const Options& options);
+    std::uint64_t all_skipped_calls() const;
     void consume();
     void consume_all(); // everything that has been written by now
     static int receive(void* self, void* data, std::size_t size);

@@ -59,6 +59,10 @@ struct RunResult {
     std::uint64_t longest_phase = 0; // the most in a phase (policies/policy.h); 1 if there is none
     std::uint64_t switches = 0;
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
+    // Times that the kernel did not call a program of the scheduler, in this run or another one
+    // under way, and that hooks of the policy were not kept apart.
+    std::uint64_t skipped_calls = 0;
+    std::uint64_t unlocked_hooks = 0;
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
     std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
@@ -69,6 +73,8 @@ struct RunResult {
     std::string err;
 
     bool failed() const { return outcome != Outcome::pass; }
+    // The scheduler may not have been what the bounds are about: the run does not count.
+    bool disturbed() const { return skipped_calls > 0 || unlocked_hooks > 0; }
 };
 
 } // namespace pctctl

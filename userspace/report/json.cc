@@ -145,6 +145,7 @@ std::string summary_json(const Report& report) {
     for (const PolicyTally& policy : t.policies)
         j["policies"].push_back(policy_json(policy));
     j["interventions"] = t.interventions;
+    j["disturbed"] = t.disturbed;
     j["violations"] = or_null(t.violations);
     j["elapsed_s"] = report.campaign.elapsed_s;
     j["results"] = ordered_json::array();

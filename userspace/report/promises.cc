@@ -100,9 +100,10 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
             report.tally.uncontrolled())
             return fmt::format("Nothing can be said about {}bugs at these points.\n", other);
         return fmt::format("Nothing can be said yet about {}bugs at these points: {}.\n", other,
-                           report.replay ? "a replay draws nothing"
-                           : policy.runs == 1
-                               ? "the first run only measures the program"
+                           report.replay      ? "a replay draws nothing"
+                           : policy.runs == 1 ? "the first run only measures the program"
+                           : report.tally.disturbed > 0
+                               ? "the runs were disturbed, or expected fewer steps than there are"
                                : "no run expected as many steps as there are by now");
     }
     const std::string runs = report.tally.policies.size() > 1

@@ -116,6 +116,21 @@ std::string orders_text(const Report& report) {
                        counted(t.runs, "run"), why);
 }
 
+// Runs in which the scheduler itself was disturbed.
+std::string disturbed_text(const Tally& t) {
+    std::string text;
+    if (t.skipped_calls > 0)
+        text += fmt::format("the kernel left out {} of the scheduler\n",
+                            counted(t.skipped_calls, "call"));
+    if (t.unlocked_hooks > 0)
+        text += fmt::format("the policy was called {} while another call was under way\n",
+                            counted(t.unlocked_hooks, "time"));
+    if (t.disturbed > 0)
+        text += fmt::format("  {} with that: not counted for the chance above\n",
+                            counted(t.disturbed, "run"));
+    return text;
+}
+
 std::string numbers_text(const Report& report, Detail detail) {
     const Tally& t = report.tally;
     std::string text = fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
@@ -125,6 +140,7 @@ std::string numbers_text(const Report& report, Detail detail) {
     text += orders_text(report);
     if (t.policies.size() > 1)
         text += shares_text(report);
+    text += disturbed_text(t);
     text += doubts_text(report);
     if (detail == Detail::full)
         text += formulas_text(report);

@@ -174,6 +174,16 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     // Errors of the program come first, since they do not depend on the machine.
     if (Status ready = preflight(); !ready)
         return ready.error();
+    const std::vector<pct_policy> policies = portfolio_ids(options.policy);
+    const auto runs_in_parallel = [](pct_policy id) {
+        pct_policy_config config = {};
+        config.policy = id;
+        return is_parallel(config);
+    };
+    if (const Check cpus_used = check_cpus();
+        cpus_used.level != Check::Level::ok &&
+        std::any_of(policies.begin(), policies.end(), runs_in_parallel))
+        self->warnings_.push_back(cpus_used.detail + "; " + cpus_used.remedy);
 
     LaunchOptions launch;
     launch.command = options.command;
@@ -199,7 +209,7 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     BpfScheduler::Options load;
     load.slots = options.jobs;
     load.points = options.points;
-    load.policies = portfolio_ids(options.policy);
+    load.policies = policies;
     Result<std::string> libc = libc_path();
     if (!libc)
         return libc.error();
@@ -272,13 +282,14 @@ Status KernelExecutor::prepare_groups() {
             return slot.error();
         slots_.push_back(std::move(*slot));
     }
+    bool told = false;
     for (unsigned i = 0; i < options_.jobs; ++i) {
         // One more, for process 1 of the run, which is ours.
         Result<std::optional<std::string>> unlimited =
             group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
         if (!unlimited)
             return unlimited.error();
-        if (*unlimited && warnings_.empty()) // the others' reason is the same
+        if (*unlimited && !std::exchange(told, true)) // the others' reason is the same
             warnings_.push_back("the number of processes is not limited: " + **unlimited);
         limit_hits_.push_back(group(i).limit_hits());
     }
@@ -497,6 +508,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     Watched run{slot, plan.number, *process, {}, {}, {}, plan.live_output, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
+    const std::uint64_t skipped = kernel_->skipped_calls(slot);
     const std::optional<int> status = process->wait_status();
     const Status buried = bury(slot, *process);
     hear(run);
@@ -548,6 +560,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();
     result.interventions = interventions(state);
+    result.skipped_calls = skipped;
+    result.unlocked_hooks = state.lock_breaks;
     result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();

@@ -33,6 +33,9 @@ std::vector<Check> check_machine(const std::string& root, const std::string& lib
 // Checks this machine.
 std::vector<Check> check_machine();
 
+// Of check_machine(): are there CPUs that parallel policies leave idle?
+Check check_cpus(const std::string& root = "");
+
 // The first check that fails, as an error with exit status `environment`. Warnings pass.
 Status preflight(const std::string& root = "");
 
