@@ -27,7 +27,7 @@ Wait wait_of_sleeper(const BlockedThread& thread, char state) {
     if (parse_field(thread.file("status"), "TracerPid").value_or("?") != "0")
         return external_wait("is traced");
     if (!runs_64_bit_program(thread))
-        return external_wait("is not known to be in a 64-bit program");
+        return external_wait("runs a program that is not known to be a 64-bit one");
     const auto call = parse_syscall(thread.file("syscall"));
     if (!call)
         return external_wait("is running");
