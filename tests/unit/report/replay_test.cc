@@ -161,7 +161,7 @@ TEST(ReplayText, ExplainsTimeoutsAndInterventions) {
     run.outcome = Outcome::timeout;
     run.interventions = 2;
     const std::string text = text_of(kept_run(), report_of({run}));
-    EXPECT_TRUE(contains(text, "--timeout ends stops at any step")) << text;
+    EXPECT_TRUE(contains(text, "--timeout ends a run at an arbitrary step")) << text;
     EXPECT_TRUE(contains(text, "2 interventions"));
 }
 
