@@ -28,9 +28,9 @@ public:
     Status close_for_writing();
     // Names the copy's inode to uprobes and BPF links in this process.
     std::string probe_path() const;
-    // Detached mount holding the copy as NAME; a mount namespace may attach it, once.
+    // Detached mount holding the copy as kName; a mount namespace may attach it, once.
     int mount() const { return mount_.get(); }
-    static constexpr const char* NAME = "copy";
+    static constexpr const char* kName = "copy";
 
 private:
     PrivateFile(std::string original, Fd mount, Fd file)

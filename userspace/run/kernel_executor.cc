@@ -37,13 +37,13 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 // After its main process has ended, a run goes on while something in it still happens, this long.
-constexpr auto REST_OF_RUN = 2s;
+constexpr auto kRestOfRun = 2s;
 // A wait of the kernel's own that lasts longer than this may be for a thread that it keeps waiting.
-constexpr auto LONGEST_HOLD = 10s;
+constexpr auto kLongestHold = 10s;
 // How often a run is looked at without being told that something happened.
-constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
+constexpr std::chrono::nanoseconds kHeartbeat = 100ms;
 // Everything of a run has been killed; the kernel still has to get rid of it.
-constexpr auto BURIAL = 30s;
+constexpr auto kBurial = 30s;
 
 Result<std::vector<int>> allowed_cpus() {
     cpu_set_t allowed[8]; // 8192 CPUs, more than any kernel is built for
@@ -145,7 +145,7 @@ private:
     ExecutorOptions options_;
     std::vector<int> cpus_; // never empty
     Log log_;
-    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
+    std::atomic<bool> cancelled_ = false; // noticed within a kHeartbeat
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
     Groups slots_; // with jobs > 1
@@ -377,7 +377,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         state.quiescent_armed = 1;
         const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
-            HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
+            kHeartbeat, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
         if (rest)
             patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
         pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
@@ -395,9 +395,9 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const pct_run_state now = kernel_->snapshot(run.slot);
         const auto before = std::exchange(looked, Clock::now());
         if (status) // while the whole machine stands still, as virtual ones do, nobody has time
-            rest =
-                rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, HEARTBEAT) : 0ns;
-        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > REST_OF_RUN)) {
+            rest = rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, kHeartbeat)
+                        : 0ns;
+        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > kRestOfRun)) {
             std::optional<std::string> why = deadlock(run);
             hear(run);
             Ending ending = ending_of(run, *status);
@@ -421,7 +421,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             const pct_hold& hold = now.holds[i];
             if (hold.priority == 0 || hold.count != held[i].count)
                 held[i] = {hold.count, looked};
-            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD) {
+            else if (now.runnable > 0 && looked - held[i].since > kLongestHold) {
                 log_.debug("run {}: the others go on without the thread of priority {:#x}, which "
                            "waits inside the kernel",
                            run.number, hold.priority);
@@ -436,7 +436,7 @@ Status KernelExecutor::bury(unsigned slot, Process& process) {
     // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
     if (Status s = process.kill_all(); !s)
         return s;
-    const auto patience = Clock::now() + BURIAL;
+    const auto patience = Clock::now() + kBurial;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
         if (Clock::now() > patience)
             return Error::environment("processes of a run are still there after SIGKILL; see "

@@ -23,14 +23,14 @@
 
 namespace pctctl {
 
-constexpr int POLICY_SCHED_EXT = 7; // SCHED_EXT of linux/sched.h
+constexpr int kPolicySchedExt = 7; // SCHED_EXT of linux/sched.h
 
 struct LaunchOptions {
     std::vector<std::string> command;              // found as execvp does
     std::optional<Identity> identity;              // else the caller's
     std::vector<const PrivateFile*> private_files; // needed during Launcher::create() only
     unsigned slots = 1;                            // runs at the same time
-    std::optional<int> policy = POLICY_SCHED_EXT;  // scheduling policy; nothing: unchanged
+    std::optional<int> policy = kPolicySchedExt;   // scheduling policy; nothing: unchanged
 };
 
 namespace launch_detail {

@@ -35,7 +35,7 @@ namespace pctctl::zygote {
 
 namespace {
 
-constexpr int SOCKET = 3; // in zygote, stub and root
+constexpr int kSocket = 3; // in zygote, stub and root
 
 // Shared by zygote, stub and root process of a run, which share their memory.
 struct Run {
@@ -85,14 +85,14 @@ OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument
 }
 
 [[noreturn]] OWN_STACK void fail(Run* run, Step step, int error) {
-    send(SOCKET, {Kind::failed, error, step});
+    send(kSocket, {Kind::failed, error, step});
     give_up(run);
 }
 
 // Receives one message; false when the controller is gone.
 OWN_STACK bool receive(Message& message) {
     for (;;) {
-        ssize_t n = ::recv(SOCKET, &message, sizeof message, 0);
+        ssize_t n = ::recv(kSocket, &message, sizeof message, 0);
         if (n == static_cast<ssize_t>(sizeof message))
             return true;
         if (n >= 0 || errno != EINTR)
@@ -107,7 +107,7 @@ OWN_STACK void root_main(Run* run) {
     // A session of its own: no terminal, and signals to the process group reach the program alone.
     if (::setsid() < 0)
         fail(run, Step::session, errno);
-    // Not dup2 of equal numbers: all of ours are above SOCKET.
+    // Not dup2 of equal numbers: all of ours are above kSocket.
     if (::dup2(run->out, 1) < 0 || ::dup2(run->err, 2) < 0)
         fail(run, Step::output, errno);
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
@@ -124,7 +124,7 @@ OWN_STACK void root_main(Run* run) {
         if (::syscall(SYS_setresuid, setup.uid, setup.uid, setup.uid) != 0)
             fail(run, Step::user_id, errno);
     }
-    send(SOCKET, {Kind::ready});
+    send(kSocket, {Kind::ready});
     Message message;
     if (!receive(message) || message.kind != Kind::go)
         give_up(run);
@@ -159,7 +159,7 @@ OWN_STACK void stub_main(Run* run) {
     // VFORK: the root process has executed the program, or ended.
     if (run->abandoned)
         ::_exit(0);
-    send(SOCKET, {Kind::released});
+    send(kSocket, {Kind::released});
     ::close(run->out);
     ::close(run->err);
 
@@ -174,9 +174,9 @@ OWN_STACK void stub_main(Run* run) {
         if (pid < 0 && errno == ECHILD)
             ::_exit(0); // nobody is left; the zygote reports how the root process ended
         if (run->status >= 0 && !std::exchange(reported, true))
-            send(SOCKET, {Kind::exited, run->status});
+            send(kSocket, {Kind::exited, run->status});
         // SIGCHLD is blocked except in here, so none is missed.
-        pollfd poll_fd{SOCKET, POLLIN, 0};
+        pollfd poll_fd{kSocket, POLLIN, 0};
         if (::ppoll(&poll_fd, 1, nullptr, &none) <= 0)
             continue;
         Message message;
@@ -196,7 +196,7 @@ bool receive_run(int (&fds)[3]) {
         header.msg_iovlen = 1;
         header.msg_control = control;
         header.msg_controllen = sizeof control;
-        ssize_t n = ::recvmsg(SOCKET, &header, MSG_CMSG_CLOEXEC);
+        ssize_t n = ::recvmsg(kSocket, &header, MSG_CMSG_CLOEXEC);
         if (n < 0 && errno == EINTR)
             continue;
         if (n != static_cast<ssize_t>(sizeof message))
@@ -228,15 +228,15 @@ char* map_stack(size_t size) {
         count++;
     // execvpe may copy the argument vector to the stack, to hand it to a shell.
     size_t root_stack_size = (256 * 1024 + 2 * count * sizeof(char*) + 4095) & ~size_t{4095};
-    constexpr size_t stub_stack_size = 64 * 1024;
+    constexpr size_t kStubStackSize = 64 * 1024;
     Run run{};
     run.setup = &setup;
     run.root_stack = map_stack(root_stack_size);
     run.root_stack_size = root_stack_size;
-    char* stub_stack = map_stack(stub_stack_size);
+    char* stub_stack = map_stack(kStubStackSize);
     if (!run.root_stack || !stub_stack)
         fail(&run, Step::start_zygote, errno);
-    send(SOCKET, {Kind::up});
+    send(kSocket, {Kind::up});
 
     int fds[3];
     while (receive_run(fds)) {
@@ -251,14 +251,14 @@ char* map_stack(size_t size) {
             arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
             arguments.exit_signal = SIGCHLD;
             arguments.stack = reinterpret_cast<std::uintptr_t>(stub_stack);
-            arguments.stack_size = stub_stack_size;
+            arguments.stack_size = kStubStackSize;
             if (!run.migrate) {
                 arguments.flags |= CLONE_INTO_CGROUP;
                 arguments.cgroup = static_cast<std::uint64_t>(run.cgroup);
             }
             long stub = clone_into(arguments, stub_main, &run);
             if (stub < 0) {
-                send(SOCKET, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
+                send(kSocket, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
                 break;
             }
             // When a namespace's first process can be reaped, all others have been.
@@ -269,7 +269,7 @@ char* map_stack(size_t size) {
         } while (!run.begun && !std::exchange(run.migrate, true));
         for (int fd : fds)
             ::close(fd);
-        if (!send(SOCKET, {Kind::gone, run.status}))
+        if (!send(kSocket, {Kind::gone, run.status}))
             break;
     }
     ::_exit(0);
@@ -431,10 +431,10 @@ void mother(const Setup& setup, const std::vector<int>& sockets) {
         if (pid < 0)
             send(socket, {Kind::failed, errno, Step::start_zygote});
         if (pid == 0) {
-            if (socket != SOCKET && ::dup2(socket, SOCKET) < 0)
+            if (socket != kSocket && ::dup2(socket, kSocket) < 0)
                 ::_exit(1);
-            ::fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-            ::close_range(SOCKET + 1, ~0U, 0);
+            ::fcntl(kSocket, F_SETFD, FD_CLOEXEC);
+            ::close_range(kSocket + 1, ~0U, 0);
             zygote_main(setup);
         }
     }
