@@ -32,7 +32,7 @@ std::string all_policies() {
     return list;
 }
 
-constexpr std::array<int, 3> THREADS = {2, 32, 1000};
+constexpr std::array<int, 3> kThreads = {2, 32, 1000};
 
 // Median, smallest and largest ratio.
 void print_ratios(const Pairs& pairs) {
@@ -48,9 +48,9 @@ void measure_steps(Table&, int rounds) {
     std::printf("ratios: median (smallest-largest) of %d; no change points\n", rounds);
     for (const std::string objects : {"each", "one"}) {
         using Times = std::map<std::string, std::vector<double>, std::less<>>;
-        std::array<Times, THREADS.size()> times;
-        for (std::size_t i = 0; i < THREADS.size(); ++i) {
-            Scheduled scheduled({workload(), "crowd", std::to_string(THREADS[i]), objects}, 1,
+        std::array<Times, kThreads.size()> times;
+        for (std::size_t i = 0; i < kThreads.size(); ++i) {
+            Scheduled scheduled({workload(), "crowd", std::to_string(kThreads[i]), objects}, 1,
                                 all_policies());
             scheduled.run(); // the first run reads files from the disk
             for (int round = 1; round <= rounds; ++round)
@@ -63,18 +63,18 @@ void measure_steps(Table&, int rounds) {
         }
         std::printf("\nsteps on %s object%s, against pct's\n%-15s | ns, %d threads",
                     objects.c_str(), objects == "each" ? " its own" : "", "policy",
-                    THREADS.front());
-        for (int threads : THREADS)
+                    kThreads.front());
+        for (int threads : kThreads)
             std::printf(" | %4d threads            ", threads);
-        std::printf(" | itself, %d / %d\n", THREADS.back(), THREADS.front());
+        std::printf(" | itself, %d / %d\n", kThreads.back(), kThreads.front());
         for (const pctctl::PolicyInfo& policy : pctctl::known_policies()) {
             const auto of = [&](std::size_t i) -> const std::vector<double>& {
                 return times[i].find(policy.name)->second;
             };
             std::printf("%-15s | %13.0f", std::string(policy.name).c_str(), median(of(0)));
-            for (std::size_t i = 0; i < THREADS.size(); ++i)
+            for (std::size_t i = 0; i < kThreads.size(); ++i)
                 print_ratios({of(i), times[i].find("pct")->second});
-            print_ratios({of(THREADS.size() - 1), of(0)});
+            print_ratios({of(kThreads.size() - 1), of(0)});
             std::printf("\n");
         }
         std::fflush(stdout);

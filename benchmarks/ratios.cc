@@ -26,7 +26,7 @@ namespace {
 
 using namespace bench;
 
-const std::string TRUE = "/bin/true";
+const std::string kTrue = "/bin/true";
 
 std::string workload() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workload";
@@ -91,10 +91,10 @@ double middle_of_four(const std::function<void()>& what) { // ms
 }
 
 void measure_runs(Table& table, int rounds) {
-    const std::vector<std::string> spawn = {workload(), "spawn", "4", TRUE};
-    Unscheduled launched({TRUE}, nullptr, "pctctl-bench/true");
+    const std::vector<std::string> spawn = {workload(), "spawn", "4", kTrue};
+    Unscheduled launched({kTrue}, nullptr, "pctctl-bench/true");
     Pairs forked, spawned, launch;
-    Scheduled ours({TRUE});
+    Scheduled ours({kTrue});
     ours.run();
     launched.run();
     for (int i = 0; i < rounds; ++i) {
@@ -150,7 +150,7 @@ double plain_duration(const std::vector<std::string>& program, unsigned jobs, in
 void measure_jobs(Table& table, int rounds) {
     const std::pair<const char*, std::vector<std::string>> programs[] = {
         {"runs of a locking program, --jobs 2 / --jobs 1", {workload(), "locks", "400"}},
-        {"runs of true, --jobs 2 / --jobs 1", {TRUE}},
+        {"runs of true, --jobs 2 / --jobs 1", {kTrue}},
     };
     for (const auto& [name, command] : programs) {
         Pairs jobs, machine;
@@ -240,10 +240,10 @@ void measure_bystander(Table& table, int rounds) {
         const auto without_idle = bystander();
         std::map<std::string, double> without_busy;
         {
-            const Plain churn({workload(), "churn", TRUE});
+            const Plain churn({workload(), "churn", kTrue});
             without_busy = bystander();
         }
-        Scheduled ours({TRUE});
+        Scheduled ours({kTrue});
         for (const auto& [name, time] : bystander())
             idle[name].add(time, without_idle.at(name));
         std::map<std::string, double> with_busy;

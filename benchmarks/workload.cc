@@ -41,7 +41,7 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int THREADS = 4;
+constexpr int kThreads = 4;
 
 double ns_since(Clock::time_point start) {
     return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
@@ -55,7 +55,7 @@ void stay_on_one_cpu() { // the scheduler keeps a run on one as well
 }
 
 struct Locker {
-    static constexpr int STRETCH = 20; // pairs
+    static constexpr int kStretch = 20; // pairs
 
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t* mutex = &own;
@@ -71,8 +71,8 @@ struct Locker {
             for (int j = 0; j < work; ++j)
                 sink = sink + 1;
             pthread_mutex_unlock(mutex);
-            if (i % STRETCH == 0) {
-                stretches.push_back(ns_since(start) / (2 * STRETCH));
+            if (i % kStretch == 0) {
+                stretches.push_back(ns_since(start) / (2 * kStretch));
                 start = Clock::now();
             }
         }
@@ -92,11 +92,11 @@ double median(std::vector<double> values) {
 }
 
 // Nanoseconds per step from the first creation to the last join.
-double together(std::array<Locker, THREADS>& lockers) {
-    std::array<pthread_t, THREADS> threads;
+double together(std::array<Locker, kThreads>& lockers) {
+    std::array<pthread_t, kThreads> threads;
     int steps = 0;
     const auto start = Clock::now();
-    for (int i = 0; i < THREADS; ++i) {
+    for (int i = 0; i < kThreads; ++i) {
         if (pthread_create(&threads[i], nullptr, Locker::start, &lockers[i]) != 0)
             std::exit(1);
         steps += 2 * lockers[i].pairs;
@@ -111,9 +111,9 @@ int locks(int steps) {
     Locker alone;
     alone.pairs = steps / 2;
     alone.run();
-    std::array<Locker, THREADS> lockers;
+    std::array<Locker, kThreads> lockers;
     for (Locker& locker : lockers)
-        locker.pairs = steps / 2 / THREADS;
+        locker.pairs = steps / 2 / kThreads;
     together(lockers);
     std::vector<double> several;
     for (const Locker& locker : lockers)
@@ -124,10 +124,10 @@ int locks(int steps) {
 
 int heavy(int steps) {
     pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
-    std::array<Locker, THREADS> lockers;
+    std::array<Locker, kThreads> lockers;
     for (Locker& locker : lockers) {
         locker.mutex = &shared;
-        locker.pairs = steps / 2 / THREADS;
+        locker.pairs = steps / 2 / kThreads;
         locker.work = 100;
     }
     std::printf("%.1f\n", together(lockers));
@@ -159,8 +159,8 @@ public:
     }
 
 private:
-    static constexpr int STEPS = 200;
-    static constexpr int STRETCH = 20;
+    static constexpr int kSteps = 200;
+    static constexpr int kStretch = 20;
 
     static void* start(void* self) {
         static_cast<Crowd*>(self)->run();
@@ -177,20 +177,20 @@ private:
         // Wake one after the other, since the waker may lose the CPU to the thread it has woken.
         while (futex(FUTEX_WAKE_PRIVATE, 1) > 0) {
         }
-        for (int step; (step = steps_++) <= STEPS; sem_post(mine)) {
-            if (step % STRETCH == 0)
-                times_[step / STRETCH] = Clock::now();
-            if (step == STEPS)
+        for (int step; (step = steps_++) <= kSteps; sem_post(mine)) {
+            if (step % kStretch == 0)
+                times_[step / kStretch] = Clock::now();
+            if (step == kSteps)
                 finish();
         }
     }
 
     [[noreturn]] void finish() {
         std::vector<double> stretches;
-        for (int i = 1; i <= STEPS / STRETCH; ++i)
+        for (int i = 1; i <= kSteps / kStretch; ++i)
             stretches.push_back(
                 std::chrono::duration<double, std::nano>(times_[i] - times_[i - 1]).count() /
-                STRETCH);
+                kStretch);
         std::printf("%.1f\n", median(stretches));
         std::fflush(stdout);
         _exit(0);
@@ -207,7 +207,7 @@ private:
     std::unique_ptr<sem_t[]> own_;
     std::atomic<int> arrived_ = 0;
     std::atomic<int> steps_ = 0;
-    Clock::time_point times_[STEPS / STRETCH + 1];
+    Clock::time_point times_[kSteps / kStretch + 1];
 };
 
 int crowd(int threads, bool one_object) {
@@ -220,13 +220,13 @@ struct Adder {
     pthread_mutex_t* mutex;
     std::uint64_t* sum;
     int rounds;
-    static constexpr unsigned ITERATIONS = 300'000;
+    static constexpr unsigned kIterations = 300'000;
 
     static void* start(void* self) {
         const Adder& adder = *static_cast<Adder*>(self);
         for (int i = 0; i < adder.rounds; ++i) {
             volatile std::uint64_t value = 0;
-            for (unsigned j = 0; j < ITERATIONS; ++j)
+            for (unsigned j = 0; j < kIterations; ++j)
                 value = value + 1;
             pthread_mutex_lock(adder.mutex);
             *adder.sum += value;
@@ -255,7 +255,7 @@ int parallel(int rounds) {
     for (pthread_t thread : threads)
         pthread_join(thread, nullptr);
     std::printf("%.3f %.3f\n", ns_since(start) / 1e6, cpu_ms() - cpu);
-    return sum == threads.size() * Adder::ITERATIONS * static_cast<unsigned>(rounds) ? 0 : 1;
+    return sum == threads.size() * Adder::kIterations * static_cast<unsigned>(rounds) ? 0 : 1;
 }
 
 bool started_and_passed(char* const* program, bool by_fork) {

@@ -25,7 +25,7 @@ namespace {
 using vmtest::Animal;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* TIMEOUT = "10"; // seconds; runs take some hundredths of a second
+constexpr const char* kTimeout = "10"; // seconds; runs take some hundredths of a second
 
 // What the runs of one policy found.
 struct Found {
@@ -52,7 +52,7 @@ Campaign campaign(const Animal& program, const std::vector<std::string>& policie
     vmtest::Arguments arguments = options;
     for (const std::string& word :
          vmtest::Arguments{"--policy", list, "--seed", std::to_string(seed), "--runs",
-                           std::to_string(all), "--keep-going", "--timeout", TIMEOUT, "--depth",
+                           std::to_string(all), "--keep-going", "--timeout", kTimeout, "--depth",
                            std::to_string(depth), "--points", program.points, "--", program.path()})
         arguments.push_back(word);
     const vmtest::Call call = vmtest::pctctl(arguments, std::chrono::seconds(120 + 2 * all));

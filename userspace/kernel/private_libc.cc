@@ -31,15 +31,15 @@ namespace pctctl {
 
 namespace {
 
-constexpr const char* POINT_NAMES[] = {
+constexpr const char* kPointNames[] = {
 #define X(symbol, traits) #symbol,
     PCT_LIBC_POINTS(X)
 #undef X
 };
 
 std::optional<unsigned> point_index(std::string_view symbol) {
-    for (unsigned i = 0; i < std::size(POINT_NAMES); i++)
-        if (symbol == POINT_NAMES[i])
+    for (unsigned i = 0; i < std::size(kPointNames); i++)
+        if (symbol == kPointNames[i])
             return i;
     return std::nullopt;
 }
@@ -54,7 +54,7 @@ Error not_elf() {
                               (elf_errno() ? elf_errmsg(-1) : "not a 64-bit ELF file"));
 }
 
-constexpr std::uint8_t NOP = 0x90, LOCK = 0xf0, JMP_REL8 = 0xeb, JMP_REL32 = 0xe9;
+constexpr std::uint8_t kNop = 0x90, kLock = 0xf0, kJmpRel8 = 0xeb, kJmpRel32 = 0xe9;
 
 // How many bytes at the beginning are padding. Assemblers pad with int3, or with no-operation
 // instructions of any length (0f 1f with an operand, and prefixes).
@@ -64,7 +64,7 @@ size_t padding_length(std::span<const std::uint8_t> code) {
         size_t next = at;
         while (next < code.size() && (code[next] == 0x66 || code[next] == 0x2e))
             next++;
-        if (next < code.size() && (code[next] == NOP || code[next] == 0xcc)) {
+        if (next < code.size() && (code[next] == kNop || code[next] == 0xcc)) {
             next += 1;
         } else if (next + 2 < code.size() && code[next] == 0x0f && code[next + 1] == 0x1f) {
             switch (code[next + 2]) { // ModRM says how long the address is
@@ -97,13 +97,13 @@ size_t padding_length(std::span<const std::uint8_t> code) {
 
 // The bytes of `nop; jmp target`, to be placed at address. Empty if they do not fit in room bytes.
 std::vector<std::uint8_t> entry_thunk(std::uint64_t address, std::uint64_t target, size_t room) {
-    std::vector<std::uint8_t> code{NOP};
+    std::vector<std::uint8_t> code{kNop};
     auto distance = static_cast<std::int64_t>(target - address);
     if (distance - 3 >= INT8_MIN && distance - 3 <= INT8_MAX) {
-        code.push_back(JMP_REL8);
+        code.push_back(kJmpRel8);
         code.push_back(static_cast<std::uint8_t>(distance - 3));
     } else {
-        code.push_back(JMP_REL32);
+        code.push_back(kJmpRel32);
         auto relative = static_cast<std::uint32_t>(distance - 6);
         for (int i = 0; i < 4; i++)
             code.push_back(static_cast<std::uint8_t>(relative >> (8 * i)));
@@ -192,7 +192,7 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
     Fd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV));
     if (!mount)
         return failed("fsmount");
-    Fd file(::openat(mount.get(), NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755));
+    Fd file(::openat(mount.get(), kName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755));
     if (!file)
         return failed("create");
     for (off_t at = 0; at < status.st_size;) {
@@ -222,7 +222,7 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
 }
 
 Status PrivateFile::close_for_writing() {
-    Fd file(::openat(mount_.get(), NAME, O_RDONLY | O_CLOEXEC));
+    Fd file(::openat(mount_.get(), kName, O_RDONLY | O_CLOEXEC));
     if (!file)
         return Error::environment("cannot open the private copy of '" + original_ +
                                   "': " + errno_text(errno));
@@ -265,8 +265,8 @@ Result<std::vector<LibcPoint>> prepare_libc_points(int fd) {
 
     std::vector<LibcPoint> points;
     std::vector<std::uint64_t> addresses;
-    for (unsigned i = 0; i < std::size(POINT_NAMES); i++) {
-        auto found = by_name.find(POINT_NAMES[i]);
+    for (unsigned i = 0; i < std::size(kPointNames); i++) {
+        auto found = by_name.find(kPointNames[i]);
         if (found == by_name.end())
             continue;
         const Symbol& symbol = *found->second;
@@ -277,7 +277,7 @@ Result<std::vector<LibcPoint>> prepare_libc_points(int fd) {
             continue;
         addresses.push_back(symbol.address);
         std::uint8_t first = 0;
-        if (::pread(fd, &first, 1, static_cast<off_t>(*offset)) == 1 && first == LOCK) {
+        if (::pread(fd, &first, 1, static_cast<off_t>(*offset)) == 1 && first == kLock) {
             std::uint8_t behind[16] = {};
             std::uint64_t end = *offset + symbol.size;
             // Functions are aligned to 16 bytes, so the padding ends at the next such address.
@@ -353,7 +353,7 @@ Result<ProgramInfo> inspect_program(const std::string& name) {
             std::uint8_t first = 0;
             if (!offset ||
                 std::find(addresses.begin(), addresses.end(), symbol->address) != addresses.end() ||
-                ::pread(file.get(), &first, 1, static_cast<off_t>(*offset)) != 1 || first == LOCK)
+                ::pread(file.get(), &first, 1, static_cast<off_t>(*offset)) != 1 || first == kLock)
                 continue; // prepare_libc_points() redirects symbols; here calls are bound already
             addresses.push_back(symbol->address);
             info.points.push_back({*offset, index});

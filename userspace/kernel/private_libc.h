@@ -29,9 +29,9 @@ public:
     Status close_for_writing();
     // A path by which this process can name the copy's inode to uprobes and BPF links.
     std::string probe_path() const;
-    // A detached mount that has the copy as NAME. One mount namespace may attach it, once.
+    // A detached mount that has the copy as kName. One mount namespace may attach it, once.
     int mount() const { return mount_.get(); }
-    static constexpr const char* NAME = "copy";
+    static constexpr const char* kName = "copy";
 
 private:
     PrivateFile(std::string original, Fd mount, Fd file)

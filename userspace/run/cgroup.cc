@@ -19,7 +19,7 @@ namespace pctctl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto DEATH_TIMEOUT = std::chrono::seconds(10);
+constexpr auto kDeathTimeout = std::chrono::seconds(10);
 
 // /proc/self/mounts writes white space and backslashes as octal escapes.
 std::string unescaped(std::string_view text) {
@@ -263,7 +263,7 @@ Status Cgroup::remove() {
     if (auto empty = wait_empty(std::chrono::milliseconds(100)); empty && !*empty) {
         if (auto killed = kill(); !killed)
             note(killed.error());
-        if (auto gone = wait_empty(DEATH_TIMEOUT); gone && !*gone)
+        if (auto gone = wait_empty(kDeathTimeout); gone && !*gone)
             note(Error::environment("processes in cgroup '" + path_ +
                                     "' do not die; see 'ps -o pid,state,wchan'"));
     }

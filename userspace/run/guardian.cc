@@ -25,8 +25,8 @@ namespace pctctl {
 namespace {
 
 // Kinds of records in the pipe.
-constexpr char KILL = 'k', REMOVE = 'r', KILL_REMOVE = 'b', RESTORE = 'w', TAKE_BACK = 'p',
-               FORGET = 'f', DISMISS = 'd';
+constexpr char kKill = 'k', kRemove = 'r', kKillRemove = 'b', kRestore = 'w', kTakeBack = 'p',
+               kForget = 'f', kDismiss = 'd';
 
 struct Header {
     char kind;
@@ -76,28 +76,28 @@ void remove(const std::string& directory) {
 void carry_out(const std::vector<Duty>& duties) {
     // Kill everywhere before waiting anywhere.
     for (const Duty& duty : duties)
-        if (duty.kind == KILL || duty.kind == KILL_REMOVE)
+        if (duty.kind == kKill || duty.kind == kKillRemove)
             write_text(duty.path + "/cgroup.kill", "1");
     for (auto duty = duties.rbegin(); duty != duties.rend(); ++duty) {
         switch (duty->kind) {
-        case KILL:
+        case kKill:
             until_empty(duty->path);
             break;
-        case KILL_REMOVE:
+        case kKillRemove:
             until_empty(duty->path);
             remove(duty->path);
             break;
-        case REMOVE:
+        case kRemove:
             ::rmdir(duty->path.c_str());
             break;
-        case RESTORE:
+        case kRestore:
             write_text(duty->path, duty->text);
             break;
         }
     }
     // Our own groups are gone by now.
     for (auto duty = duties.rbegin(); duty != duties.rend(); ++duty)
-        if (duty->kind == TAKE_BACK)
+        if (duty->kind == kTakeBack)
             take_back_pids(duty->path);
 }
 
@@ -162,12 +162,12 @@ bool more_to_read(int pipe, int controller) {
         if (!read_exactly(3, duty.path.data(), duty.path.size()) ||
             !read_exactly(3, duty.text.data(), duty.text.size()))
             break;
-        if (duty.kind == DISMISS)
+        if (duty.kind == kDismiss)
             ::_exit(0);
         // A newer record about a path replaces the older one in its place.
         auto same = std::find_if(duties.begin(), duties.end(),
                                  [&](const Duty& other) { return other.path == duty.path; });
-        if (duty.kind == FORGET) {
+        if (duty.kind == kForget) {
             if (same != duties.end())
                 duties.erase(same);
         } else if (same != duties.end()) {
@@ -216,7 +216,7 @@ Result<Guardian> Guardian::start() {
 Guardian::~Guardian() {
     if (!pipe_)
         return;
-    send(DISMISS, "");
+    send(kDismiss, "");
     pipe_.reset();
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -253,22 +253,22 @@ void Guardian::send(char kind, const std::string& path, std::string_view text) {
 }
 
 void Guardian::kill_in(const std::string& directory) {
-    send(KILL, directory);
+    send(kKill, directory);
 }
 void Guardian::remove_when_empty(const std::string& directory) {
-    send(REMOVE, directory);
+    send(kRemove, directory);
 }
 void Guardian::kill_and_remove(const std::string& directory) {
-    send(KILL_REMOVE, directory);
+    send(kKillRemove, directory);
 }
 void Guardian::forget(const std::string& directory) {
-    send(FORGET, directory);
+    send(kForget, directory);
 }
 void Guardian::take_back_pids(const std::string& file) {
-    send(TAKE_BACK, file);
+    send(kTakeBack, file);
 }
 void Guardian::restore(const std::string& file, std::string_view text) {
-    send(RESTORE, file, text);
+    send(kRestore, file, text);
 }
 
 } // namespace pctctl

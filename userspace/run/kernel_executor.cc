@@ -38,14 +38,14 @@ using namespace std::chrono_literals;
 
 // Leftover processes: after its main process has ended, a run goes on for at most this long, as
 // long as not all of its threads are blocked.
-constexpr auto REST_OF_RUN = 2s;
+constexpr auto kRestOfRun = 2s;
 // While a thread waits inside the kernel, lower threads stand still (a hold). If that lasts longer
 // than this, the thread may be waiting for one of them, and the hold is given up.
-constexpr auto LONGEST_HOLD = 10s;
+constexpr auto kLongestHold = 10s;
 // How often a run is looked at even if nothing was reported.
-constexpr std::chrono::nanoseconds HEARTBEAT = 100ms;
+constexpr std::chrono::nanoseconds kHeartbeat = 100ms;
 // How long the kernel may take to remove the threads of a run after they have been killed.
-constexpr auto BURIAL = 30s;
+constexpr auto kBurial = 30s;
 
 Result<std::vector<int>> allowed_cpus() {
     cpu_set_t allowed[8]; // 8192 CPUs, more than any kernel is built for
@@ -148,7 +148,7 @@ private:
     ExecutorOptions options_;
     std::vector<int> cpus_; // never empty
     Log log_;
-    std::atomic<bool> cancelled_ = false; // noticed within a HEARTBEAT
+    std::atomic<bool> cancelled_ = false; // noticed within a kHeartbeat
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
     Groups slots_; // with jobs > 1
@@ -393,7 +393,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         state.quiescent_armed = 1;
         const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
-            HEARTBEAT, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
+            kHeartbeat, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
         if (rest)
             patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
         pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
@@ -411,9 +411,9 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const pct_run_state now = kernel_->snapshot(run.slot);
         const auto before = std::exchange(looked, Clock::now());
         if (status) // time in which a whole virtual machine stood still does not count
-            rest =
-                rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, HEARTBEAT) : 0ns;
-        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > REST_OF_RUN)) {
+            rest = rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, kHeartbeat)
+                        : 0ns;
+        if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > kRestOfRun)) {
             std::optional<std::string> why = deadlock(run);
             hear(run);
             Ending ending = ending_of(run, *status);
@@ -438,7 +438,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             const pct_hold& hold = now.holds[i];
             if (hold.priority == 0 || hold.count != held[i].count)
                 held[i] = {hold.count, looked};
-            else if (now.runnable > 0 && looked - held[i].since > LONGEST_HOLD) {
+            else if (now.runnable > 0 && looked - held[i].since > kLongestHold) {
                 log_.debug("run {}: the others go on without the thread of priority {:#x}, which "
                            "waits inside the kernel",
                            run.number, hold.priority);
@@ -455,7 +455,7 @@ Status KernelExecutor::bury(unsigned slot, Process& process) {
     // zygote.cc).
     if (Status s = process.kill_all(); !s)
         return s;
-    const auto patience = Clock::now() + BURIAL;
+    const auto patience = Clock::now() + kBurial;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
         if (Clock::now() > patience)
             return Error::environment("processes of a run are still alive after SIGKILL; see "

@@ -41,8 +41,8 @@ using launch_detail::Slot;
 namespace {
 
 // The helpers' steps take milliseconds. If one takes this long, something is broken.
-constexpr int PATIENCE_MS = 60 * 1000;
-constexpr int DEATH_MS = 60 * 1000; // a thousand threads end one at a time, on a slow machine
+constexpr int kPatienceMs = 60 * 1000;
+constexpr int kDeathMs = 60 * 1000; // a thousand threads end one at a time, on a slow machine
 
 std::string describe(Step step) {
     switch (step) {
@@ -243,7 +243,7 @@ Status Process::release() {
     if (!zygote::send(slot.socket.get(), {Kind::go}))
         slot.dead = true;
     while (!slot.released && !slot.failure && slot.active && !slot.dead)
-        if (!receive(slot, PATIENCE_MS))
+        if (!receive(slot, kPatienceMs))
             break;
     if (slot.failure) {
         Error error = explain(*slot.failure, slot.program);
@@ -256,7 +256,7 @@ Status Process::release() {
         (void)kill_all();
         return Error::environment("the program '" + slot.program +
                                   "' could not be executed within " +
-                                  std::to_string(PATIENCE_MS / 1000) + " seconds");
+                                  std::to_string(kPatienceMs / 1000) + " seconds");
     }
     return Done{}; // if it was killed from outside just now, wait_status() tells
 }
@@ -276,7 +276,7 @@ Status Process::kill_all() {
     if (slot.active && !slot.dead)
         zygote::send(slot.socket.get(), {Kind::end});
     while (slot.active && !slot.dead)
-        if (!receive(slot, DEATH_MS))
+        if (!receive(slot, kDeathMs))
             return Error::environment("processes of the run do not die; see 'ps -o "
                                       "pid,state,wchan,comm' for those in state D");
     if (slot.dead)
@@ -316,7 +316,7 @@ Result<Launcher> Launcher::create(const LaunchOptions& options) {
     setup.argv = argv.data();
     setup.envp = envp.data();
     for (const PrivateFile* file : options.private_files)
-        setup.binds.push_back({file->mount(), PrivateFile::NAME, file->original().c_str()});
+        setup.binds.push_back({file->mount(), PrivateFile::kName, file->original().c_str()});
     for (const std::string& path : mounts)
         setup.read_only.push_back(path.c_str());
     if (options.identity) {
@@ -355,7 +355,7 @@ Result<Launcher> Launcher::create(const LaunchOptions& options) {
     inner.clear();
 
     for (auto& slot : launcher.slots_) {
-        if (!receive(*slot, PATIENCE_MS))
+        if (!receive(*slot, kPatienceMs))
             return Error::environment("the helper process does not answer");
         if (slot->failure)
             return explain(*slot->failure, slot->program);
@@ -382,7 +382,7 @@ Result<Process> Launcher::prepare(unsigned index, int cgroup, int out, int err) 
         return vanished();
     }
     while (slot.root_pid < 0 && !slot.failure && !slot.status && slot.active && !slot.dead)
-        if (!receive(slot, PATIENCE_MS))
+        if (!receive(slot, kPatienceMs))
             break;
     if (slot.failure)
         return explain(*slot.failure, slot.program);

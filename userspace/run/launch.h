@@ -26,14 +26,14 @@
 
 namespace pctctl {
 
-constexpr int POLICY_SCHED_EXT = 7; // SCHED_EXT of linux/sched.h
+constexpr int kPolicySchedExt = 7; // SCHED_EXT of linux/sched.h
 
 struct LaunchOptions {
     std::vector<std::string> command;              // looked up as execvp does
     std::optional<Identity> identity;              // not set: the caller's
     std::vector<const PrivateFile*> private_files; // needed during Launcher::create() only
     unsigned slots = 1;                            // runs at the same time
-    std::optional<int> policy = POLICY_SCHED_EXT;  // scheduling policy; not set: unchanged
+    std::optional<int> policy = kPolicySchedExt;   // scheduling policy; not set: unchanged
 };
 
 namespace launch_detail {

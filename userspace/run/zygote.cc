@@ -35,7 +35,7 @@ namespace pctctl::zygote {
 
 namespace {
 
-constexpr int SOCKET = 3; // in zygote, stub and root
+constexpr int kSocket = 3; // in zygote, stub and root
 
 // Zygote, stub and root process of a run share their memory, and this is in it.
 struct Run {
@@ -85,14 +85,14 @@ OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument
 }
 
 [[noreturn]] OWN_STACK void fail(Run* run, Step step, int error) {
-    send(SOCKET, {Kind::failed, error, step});
+    send(kSocket, {Kind::failed, error, step});
     give_up(run);
 }
 
 // Receives one message. False: the controller is gone.
 OWN_STACK bool receive(Message& message) {
     for (;;) {
-        ssize_t n = ::recv(SOCKET, &message, sizeof message, 0);
+        ssize_t n = ::recv(kSocket, &message, sizeof message, 0);
         if (n == static_cast<ssize_t>(sizeof message))
             return true;
         if (n >= 0 || errno != EINTR)
@@ -108,7 +108,7 @@ OWN_STACK void root_main(Run* run) {
     // alone.
     if (::setsid() < 0)
         fail(run, Step::session, errno);
-    // The numbers differ, as dup2 needs: all of our descriptors are above SOCKET.
+    // The numbers differ, as dup2 needs: all of our descriptors are above kSocket.
     if (::dup2(run->out, 1) < 0 || ::dup2(run->err, 2) < 0)
         fail(run, Step::output, errno);
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
@@ -125,7 +125,7 @@ OWN_STACK void root_main(Run* run) {
         if (::syscall(SYS_setresuid, setup.uid, setup.uid, setup.uid) != 0)
             fail(run, Step::user_id, errno);
     }
-    send(SOCKET, {Kind::ready});
+    send(kSocket, {Kind::ready});
     Message message;
     if (!receive(message) || message.kind != Kind::go)
         give_up(run);
@@ -160,7 +160,7 @@ OWN_STACK void stub_main(Run* run) {
     // CLONE_VFORK: by now the root process has executed the program, or ended.
     if (run->abandoned)
         ::_exit(0);
-    send(SOCKET, {Kind::released});
+    send(kSocket, {Kind::released});
     ::close(run->out);
     ::close(run->err);
 
@@ -175,9 +175,9 @@ OWN_STACK void stub_main(Run* run) {
         if (pid < 0 && errno == ECHILD)
             ::_exit(0); // no process is left; the zygote reports how the root process ended
         if (run->status >= 0 && !std::exchange(reported, true))
-            send(SOCKET, {Kind::exited, run->status});
+            send(kSocket, {Kind::exited, run->status});
         // SIGCHLD is blocked except inside ppoll(), so none is missed.
-        pollfd poll_fd{SOCKET, POLLIN, 0};
+        pollfd poll_fd{kSocket, POLLIN, 0};
         if (::ppoll(&poll_fd, 1, nullptr, &none) <= 0)
             continue;
         Message message;
@@ -197,7 +197,7 @@ bool receive_run(int (&fds)[3]) {
         header.msg_iovlen = 1;
         header.msg_control = control;
         header.msg_controllen = sizeof control;
-        ssize_t n = ::recvmsg(SOCKET, &header, MSG_CMSG_CLOEXEC);
+        ssize_t n = ::recvmsg(kSocket, &header, MSG_CMSG_CLOEXEC);
         if (n < 0 && errno == EINTR)
             continue;
         if (n != static_cast<ssize_t>(sizeof message))
@@ -229,15 +229,15 @@ char* map_stack(size_t size) {
         count++;
     // Room for the argument vector: execvpe may copy it to the stack, to pass it to a shell.
     size_t root_stack_size = (256 * 1024 + 2 * count * sizeof(char*) + 4095) & ~size_t{4095};
-    constexpr size_t stub_stack_size = 64 * 1024;
+    constexpr size_t kStubStackSize = 64 * 1024;
     Run run{};
     run.setup = &setup;
     run.root_stack = map_stack(root_stack_size);
     run.root_stack_size = root_stack_size;
-    char* stub_stack = map_stack(stub_stack_size);
+    char* stub_stack = map_stack(kStubStackSize);
     if (!run.root_stack || !stub_stack)
         fail(&run, Step::start_zygote, errno);
-    send(SOCKET, {Kind::up});
+    send(kSocket, {Kind::up});
 
     int fds[3];
     while (receive_run(fds)) {
@@ -252,14 +252,14 @@ char* map_stack(size_t size) {
             arguments.flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
             arguments.exit_signal = SIGCHLD;
             arguments.stack = reinterpret_cast<std::uintptr_t>(stub_stack);
-            arguments.stack_size = stub_stack_size;
+            arguments.stack_size = kStubStackSize;
             if (!run.migrate) {
                 arguments.flags |= CLONE_INTO_CGROUP;
                 arguments.cgroup = static_cast<std::uint64_t>(run.cgroup);
             }
             long stub = clone_into(arguments, stub_main, &run);
             if (stub < 0) {
-                send(SOCKET, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
+                send(kSocket, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
                 break;
             }
             // Once a namespace's first process can be reaped, all its others have been.
@@ -270,7 +270,7 @@ char* map_stack(size_t size) {
         } while (!run.begun && !std::exchange(run.migrate, true));
         for (int fd : fds)
             ::close(fd);
-        if (!send(SOCKET, {Kind::gone, run.status}))
+        if (!send(kSocket, {Kind::gone, run.status}))
             break;
     }
     ::_exit(0);
@@ -434,10 +434,10 @@ void mother(const Setup& setup, const std::vector<int>& sockets) {
         if (pid < 0)
             send(socket, {Kind::failed, errno, Step::start_zygote});
         if (pid == 0) {
-            if (socket != SOCKET && ::dup2(socket, SOCKET) < 0)
+            if (socket != kSocket && ::dup2(socket, kSocket) < 0)
                 ::_exit(1);
-            ::fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-            ::close_range(SOCKET + 1, ~0U, 0);
+            ::fcntl(kSocket, F_SETFD, FD_CLOEXEC);
+            ::close_range(kSocket + 1, ~0U, 0);
             zygote_main(setup);
         }
     }

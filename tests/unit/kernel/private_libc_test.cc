@@ -27,15 +27,15 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* NAMES[] = {
+constexpr const char* kNames[] = {
 #define X(symbol, traits) #symbol,
     PCT_LIBC_POINTS(X)
 #undef X
 };
 
 unsigned index_of(const std::string& name) {
-    for (unsigned i = 0; i < std::size(NAMES); i++)
-        if (name == NAMES[i])
+    for (unsigned i = 0; i < std::size(kNames); i++)
+        if (name == kNames[i])
             return i;
     return ~0U;
 }
@@ -69,10 +69,10 @@ TEST_F(Library, Points) {
     std::string changed = *read_text(copy_);
     ASSERT_EQ(changed.size(), original_.size());
     for (const LibcPoint& point : *points) {
-        EXPECT_TRUE(offsets.insert(point.offset).second) << NAMES[point.index];
-        EXPECT_TRUE(indices.insert(point.index).second) << NAMES[point.index];
+        EXPECT_TRUE(offsets.insert(point.offset).second) << kNames[point.index];
+        EXPECT_TRUE(indices.insert(point.index).second) << kNames[point.index];
         ASSERT_LT(point.offset, changed.size());
-        EXPECT_NE(changed[point.offset], '\xf0') << NAMES[point.index] << " begins with LOCK";
+        EXPECT_NE(changed[point.offset], '\xf0') << kNames[point.index] << " begins with LOCK";
     }
     for (const char* name :
          {"pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_create",
@@ -96,18 +96,18 @@ TEST_F(Library, OffsetsAreThoseOfTheFunctions) {
     ASSERT_TRUE(points);
     unsigned compared = 0;
     for (const LibcPoint& point : *points) {
-        if (NAMES[point.index] == std::string("pthread_spin_lock"))
+        if (kNames[point.index] == std::string("pthread_spin_lock"))
             continue; // the point is elsewhere
-        void* function = ::dlsym(RTLD_NEXT, NAMES[point.index]);
+        void* function = ::dlsym(RTLD_NEXT, kNames[point.index]);
         if (!function)
-            function = ::dlsym(RTLD_DEFAULT, NAMES[point.index]);
-        ASSERT_NE(function, nullptr) << NAMES[point.index];
+            function = ::dlsym(RTLD_DEFAULT, kNames[point.index]);
+        ASSERT_NE(function, nullptr) << kNames[point.index];
         Dl_info info;
         ASSERT_NE(::dladdr(function, &info), 0);
         if (std::filesystem::canonical(info.dli_fname) != *libc_path())
             continue; // a sanitizer's own
         EXPECT_EQ(std::memcmp(function, original_.data() + point.offset, 16), 0)
-            << NAMES[point.index];
+            << kNames[point.index];
         compared++;
     }
     EXPECT_GE(compared, 20u);
