@@ -10,7 +10,15 @@ set(PCTCTL_WARNINGS -Wall -Wextra -Werror)
 
 add_library(pctctl_flags INTERFACE)
 target_compile_options(pctctl_flags INTERFACE ${PCTCTL_WARNINGS})
+
+# Test programs: they are built more often than run. Half the time of -O2 -g; -g1 is enough for a backtrace.
+add_library(pctctl_test_flags INTERFACE)
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    target_compile_options(pctctl_test_flags INTERFACE -O1 -g1)
+endif()
+
 if(PCTCTL_SANITIZE)
+    set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
     set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(pctctl_flags INTERFACE ${flags})
     target_link_options(pctctl_flags INTERFACE ${flags})

@@ -13,7 +13,7 @@ if(unit_sources)
     set_target_properties(unit_tests PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(unit_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
-    target_link_libraries(unit_tests PRIVATE pctctl_cli GTest::gmock GTest::gtest_main)
+    target_link_libraries(unit_tests PRIVATE pctctl_test_flags pctctl_cli GTest::gmock GTest::gtest_main)
     gtest_discover_tests(unit_tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS host TIMEOUT 300)
 endif()
@@ -30,7 +30,7 @@ target_link_libraries(model PUBLIC pctctl_plan)
 add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
+target_link_libraries(model_tests PRIVATE pctctl_test_flags model GTest::gmock GTest::gtest_main)
 gtest_discover_tests(model_tests TEST_PREFIX model. DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS host TIMEOUT 1800)
 

@@ -19,7 +19,7 @@ add_library(vm_harness STATIC EXCLUDE_FROM_ALL tests/vm/harness.cc)
 target_compile_definitions(vm_harness PRIVATE
     PCTCTL_ZOO_SOURCES="${CMAKE_SOURCE_DIR}/tests/zoo")
 target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR}/tests/vm)
-target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_shared pctctl_libbpf
+target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_test_flags pctctl_shared pctctl_libbpf
     nlohmann_json::nlohmann_json GTest::gtest_main)
 
 # A checkout below /tmp hides the host's files there from nobody (harness.cc), and the host's tests make some.

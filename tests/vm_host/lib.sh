@@ -22,6 +22,15 @@ expect() {
     echo "ok: $1"
 }
 
+# share_a_guest: from here on $run takes its commands to one guest, which goes with this script. The current
+# directory is what is shared with it.
+share_a_guest() {
+    "$run" --pool "$work" --guests 1 --with-parent || fail "no guest: $?"
+    printf '#!/bin/sh\nexec "%s" --in "%s" "$@"\n' "$run" "$work" >"$work/in-guest"
+    chmod +x "$work/in-guest"
+    run=$work/in-guest
+}
+
 # status COMMAND...: its exit status
 status() {
     "$@" >/dev/null 2>&1 </dev/null
