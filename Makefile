@@ -14,7 +14,7 @@ CONFIGURE = [ -f $(BUILD)/build.ninja ] || cmake --preset release \
 	-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DPCTCTL_DEPS=$(PCTCTL_DEPS) >/dev/null
 NINJA = cmake --build $(BUILD) --target
 
-.PHONY: all setup vm demo check check-long bench bench-policies bench-zoo bench-model format lint install clean distclean help
+.PHONY: all setup vm demo check check-fast check-long kernel-next bench bench-policies bench-zoo bench-model format lint lint-all install clean distclean help
 
 all: setup ## build everything
 	@$(CONFIGURE)
@@ -39,8 +39,18 @@ demo: setup ## find a bug in a small program, then replay it
 check: all ## build and test; ends with the summary of the tests
 	@setup/test -LE long
 
-check-long: all ## all tests, also those that take hours
+check-fast: all ## the host's tests and two in a virtual machine: minutes
+	@setup/test -L '^(host|smoke)$$' -LE long
+
+check-long: all ## all tests, also those that take hours, and all of lint
+	@setup/packages --lint
+	@setup/lint --all
 	@setup/test
+
+kernel-next: all ## fetch the newest kernel beside the tested one, and try it
+	@setup/deps --next $(CURDIR)/.deps-next
+	@echo "kernel-next: $$(cat .deps-next/kernel/release)"
+	@PCTCTL_DEPS=$(CURDIR)/.deps-next setup/test -L smoke -LE long
 
 bench: all ## measure, in one virtual machine
 	@$(NINJA) benchmarks
@@ -66,9 +76,13 @@ format: ## rewrite sources in the project's layout
 	@setup/packages --lint
 	@clang-format-19 -i $(SOURCES)
 
-lint: all ## layout, clang-tidy, shellcheck
+lint: all ## layout, shellcheck, clang-tidy of what has changed
 	@setup/packages --lint
 	@setup/lint
+
+lint-all: all ## the same, clang-tidy of everything
+	@setup/packages --lint
+	@setup/lint --all
 
 install: all ## to PREFIX (/usr/local), below DESTDIR
 	@cmake --install $(BUILD) --prefix $(PREFIX)
@@ -77,4 +91,4 @@ clean: ## remove what was built
 	@rm -rf $(BUILD)
 
 distclean: clean ## and what was fetched
-	@rm -rf .deps
+	@rm -rf .deps .deps-next

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the policies cost, as ratios of runs made in turns on one machine; see docs/benchmarks.md.
+// What the policies cost: ratios of runs made in turns on one machine, see docs/benchmarks.md.
 //
-//   policies [ROUNDS [SECTION]]    more rounds: narrower, slower (default 5); both sections, or one
-//                                  of steps, parallel
+//   policies [ROUNDS [SECTION]]    more rounds give narrower ranges, slower (default 5). SECTION:
+//   steps or
+//                                  parallel; both if left out
 //
-// Exit status: 3 when something could not be measured.
+// Exit status: 3 if something could not be measured.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -41,8 +42,8 @@ void print_ratios(const Pairs& pairs) {
     std::printf(" | %7.2f %-15s", median(ratios), range);
 }
 
-// The time of a step while a number of threads are at one: each policy's against PCT's with as many
-// threads, and each policy's with the most threads against its own with the fewest.
+// The time of a step while a number of threads wait at one. Compares each policy with PCT at the
+// same number of threads, and each policy with itself: with the most threads and with the fewest.
 void measure_steps(Table&, int rounds) {
     std::printf("ratios: median (smallest-largest) of %d; no change points\n", rounds);
     for (const std::string objects : {"each", "one"}) {
@@ -51,7 +52,7 @@ void measure_steps(Table&, int rounds) {
         for (std::size_t i = 0; i < kThreads.size(); ++i) {
             Scheduled scheduled({workload(), "crowd", std::to_string(kThreads[i]), objects}, 1,
                                 all_policies());
-            scheduled.run(); // the first one reads files
+            scheduled.run(); // the first run reads files from the disk
             for (int round = 1; round <= rounds; ++round)
                 for (const pctctl::PolicyInfo& policy : pctctl::known_policies()) {
                     const pctctl::Algorithm algorithm = {std::string(policy.name), 1};
@@ -80,8 +81,9 @@ void measure_steps(Table&, int rounds) {
     }
 }
 
-// Eight threads that compute and add under a lock: the same seeds under PCT and PPCT, and free. All
-// steps count, as they do for PPCT: else a seed means different change points to the two.
+// Eight threads that compute and add under a lock, with the same seeds under PCT and PPCT, and
+// without control. PCT counts all steps, as PPCT does: else a seed would give the two different
+// change points.
 void measure_parallel(Table& table, int rounds) {
     pctctl::PolicyParameters all_steps;
     all_steps.set(pctctl::Parameter::skip_sequential, 0);
@@ -115,7 +117,7 @@ int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5; // NOLINT
     const std::string_view only = argc > 2 ? argv[2] : "";
     const Section sections[] = {
-        {"parallel", measure_parallel, 4 * rounds}, // the seed decides what there is to gain
+        {"parallel", measure_parallel, 4 * rounds}, // more, since the gain depends on the seed
         {"steps", measure_steps, rounds},
     };
     Table table;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What pctctl costs, as ratios of things measured in turns on one machine; see docs/benchmarks.md.
+// What pctctl costs: ratios of things measured in turns on one machine, see docs/benchmarks.md.
 //
-//   ratios [ROUNDS [SECTION]]    more rounds: narrower, slower (default 12); all sections, or one:
-//                                points, heavy, runs, jobs, bystander
+//   ratios [ROUNDS [SECTION]]    more rounds give narrower ranges, slower (default 12). SECTION:
+//   points,
+//                                heavy, runs, jobs or bystander; all if left out
 //
-// Exit status: 0 also when a goal is missed, 3 when something could not be measured.
+// Exit status: 3 if something could not be measured. 0 also if a goal is missed.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -31,7 +32,7 @@ std::string workload() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workload";
 }
 
-// One point, and a program that does hardly anything else.
+// The cost of one scheduling point, and of a program that does hardly anything else.
 void measure_points(Table& table, int rounds) {
     const std::vector<std::string> locks = {workload(), "locks", "2000"};
     const EmptyProbes probes;
@@ -42,7 +43,7 @@ void measure_points(Table& table, int rounds) {
     Pairs alone, several, sleeping, native_alone;
     {
         Scheduled ours(locks);
-        ours.run(); // the first one reads files
+        ours.run(); // the first run reads files from the disk
         empty.run();
         sleepable.run();
         plain.run();
@@ -131,7 +132,7 @@ double duration(Scheduled& ours, unsigned jobs, int count) {
     return ns_since(start) / count / 1e6;
 }
 
-// The same with plain fork, execve, wait.
+// The same for plain fork, execve, wait.
 double plain_duration(const std::vector<std::string>& program, unsigned jobs, int count) {
     std::vector<std::string> command = {workload(), "spawn",
                                         std::to_string(count / static_cast<int>(jobs))};
@@ -225,12 +226,12 @@ std::map<std::string, double> bystander() {
     stay_on(1);
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector);
-    stay_on(0); // where whatever is started next runs
+    stay_on(0); // whatever is started next runs there as well
     return collector.medians();
 }
 
-// A process on CPU 1, while CPU 0 is idle or starts one process after the other, with and without
-// pctctl.
+// What a process on CPU 1 pays, with and without pctctl, while CPU 0 is idle or starts one process
+// after the other.
 void measure_bystander(Table& table, int rounds) {
     std::map<std::string, Pairs> idle, busy;
     stay_on(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The ways in which the benchmarks have a program run. All of them throw on an error: half of a
-// ratio is worth nothing, so the section ends there and says why.
+// The ways in which the benchmarks run a program. All of them throw on an error: half of a ratio is
+// worth nothing, so the section ends there and says why.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -22,8 +22,8 @@
 
 #include "base/fd.h"
 #include "kernel/private_libc.h"
-#include "run/kernel_executor.h"
 #include "run/cgroup.h"
+#include "run/kernel_executor.h"
 #include "run/launch.h"
 
 namespace bench {
@@ -61,7 +61,7 @@ inline std::string contents(int fd) {
     return text;
 }
 
-// Under the scheduler; one or several policies, with commas.
+// Under the scheduler, with one policy or several (separated by commas).
 class Scheduled {
 public:
     explicit Scheduled(std::vector<std::string> command, unsigned jobs = 1,
@@ -75,7 +75,7 @@ public:
         executor_ = need(pctctl::make_kernel_executor(options));
     }
 
-    // Returns what the program printed. Different slots may be used by different threads.
+    // Returns what the program printed. Different threads may use different slots.
     std::string run(unsigned slot = 0) {
         return run(slot, {}, {100, (number_[slot] + 1) * 2ull + slot}).out;
     }
@@ -96,7 +96,8 @@ private:
     std::uint32_t number_[64] = {};
 };
 
-// An empty BPF program at all places of a libc copy where the scheduler has its own.
+// Without the scheduler, but with an empty BPF program wherever the scheduler would probe the libc
+// copy.
 class EmptyProbes {
 public:
     explicit EmptyProbes(bool sleepable = false)
@@ -135,8 +136,8 @@ private:
     pctctl::Fd link_;
 };
 
-// In the same namespaces and cgroup as a run, but without the scheduler. To be made while the
-// process has one thread.
+// In the same namespaces and cgroup as a run, but without the scheduler. Make it while the process
+// has one thread.
 class Unscheduled {
 public:
     Unscheduled(std::vector<std::string> command, const EmptyProbes* probes,
@@ -178,7 +179,7 @@ private:
     pctctl::Fd out_;
 };
 
-// A plain child process of ours; killed when it is still there at the end.
+// A plain child process of ours. It is killed if it still runs at the end.
 class Plain {
 public:
     explicit Plain(const std::vector<std::string>& command)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Samples taken side by side, and the table they end in.
+// Samples taken in turns, and the table that shows them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Of a copy; 0 when there are none.
+// The median of a copy. 0 if there are no values.
 inline double median(std::vector<double> values) {
     if (values.empty())
         return 0;
@@ -22,8 +22,8 @@ inline double median(std::vector<double> values) {
     return *middle;
 }
 
-// Two things measured in turns. Each pair is taken within a moment, so that whatever else the
-// machine does is in both; the median is over the pairs' ratios.
+// Two things measured in turns. The two halves of a pair are taken right after each other, so that
+// whatever else the machine does is in both. The median is over the pairs' ratios.
 struct Pairs {
     std::vector<double> ours; // any unit, the same in both
     std::vector<double> theirs;
@@ -62,7 +62,7 @@ public:
         row.limit = limit;
         row.pairs = ratios.size();
         rows_.push_back(std::move(row));
-        print(rows_.back()); // at once: the rest takes minutes
+        print(rows_.back()); // at once, since the rest takes minutes
     }
 
     void not_measured(const std::string& section, const std::string& why) {
@@ -113,14 +113,14 @@ private:
     std::vector<std::string> failures_;
 };
 
-// A part of a benchmark, to be had alone by its name.
+// A part of a benchmark. Its name on the command line selects it alone.
 struct Section {
     const char* name;
     void (*measure)(Table&, int rounds);
     int rounds;
 };
 
-// Those of this name, all for "".
+// The sections of this name; all for "".
 template <std::size_t N>
 void measure(const Section (&sections)[N], std::string_view only, Table& table) {
     table.head();

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the benchmarks run: prints its own measurements, since only it knows when start-up is over.
+// The program that the benchmarks run. It measures itself and prints the numbers, since only it
+// knows when its start-up is over.
 //
-//   workload locks N     two numbers: nanoseconds per step of one thread, and of four threads that
-//                        share a CPU, each with a mutex of its own; N steps each. Medians over
-//                        short stretches, most of which nothing else on the machine interrupts
-//   workload heavy N     one: nanoseconds per step when four threads fight for one mutex and work a
-//                        little while they have it
-//   workload crowd N one|each    one: nanoseconds per step while N threads share a CPU, all of them
-//                                enabled; their steps are on one object, or on an object each
-//   workload parallel N          two: milliseconds that eight threads take which compute and, N
-//                                times each, add to a sum under a lock; and of CPU time, theirs
-//   workload spawn N PROGRAM    two: nanoseconds of fork, execve, wait and of posix_spawn, wait;
-//                               medians over N turns
+//   workload locks N    two numbers: nanoseconds per step of one thread; and of four threads that
+//   share
+//                       a CPU, each with a mutex of its own. N steps each. Medians over short
+//                       stretches, most of which nothing else on the machine interrupts
+//   workload heavy N    one number: nanoseconds per step when four threads fight for one mutex and
+//   work
+//                       a little while they have it
+//   workload crowd N one|each    one number: nanoseconds per step while N threads share a CPU, all
+//   of
+//                                them enabled. Their steps are on one object, or on one object each
+//   workload parallel N          two numbers for eight threads that compute and, N times each, add
+//   to a
+//                                sum under a lock: milliseconds they take, and their CPU time
+//   workload spawn N PROGRAM    two numbers: nanoseconds of fork, execve, wait; and of posix_spawn,
+//                               wait. Medians over N turns
 //   workload churn PROGRAM      starts PROGRAM again and again, for ever
 #include <linux/futex.h>
 #include <pthread.h>
@@ -129,8 +134,8 @@ int heavy(int steps) {
     return 0;
 }
 
-// Threads that wait until all of them exist and then post semaphores, which never blocks, until a
-// number of posts has been made together.
+// Threads that wait until all of them exist. Then they post semaphores, which never blocks, until
+// together they have made a number of posts.
 class Crowd {
 public:
     Crowd(int threads, bool one_object)
@@ -140,7 +145,7 @@ public:
             sem_init(&own_[i], 0, 0);
     }
 
-    // Does not return: the end of each thread would take its time as well.
+    // Does not return, since the end of each thread would take time as well.
     void measure() {
         pthread_attr_t small;
         pthread_attr_init(&small);
@@ -169,7 +174,7 @@ private:
             sem_post(&gate_);
         else // returns at once when the gate is open
             futex(FUTEX_WAIT_PRIVATE, 0);
-        // One after the other, since the waker may lose the CPU to the one it has woken.
+        // Wake one after the other, since the waker may lose the CPU to the thread it has woken.
         while (futex(FUTEX_WAKE_PRIVATE, 1) > 0) {
         }
         for (int step; (step = steps_++) <= kSteps; sem_post(mine)) {
@@ -191,7 +196,7 @@ private:
         _exit(0);
     }
 
-    // The gate is the value of its semaphore, so that waiting at it is a step on the same object.
+    // The gate is a semaphore, so that waiting at it is a step on that same object.
     long futex(int operation, int value) {
         return syscall(SYS_futex, &gate_, operation, value, nullptr, nullptr, 0);
     }

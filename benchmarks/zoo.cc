@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which policy finds which of the zoo's bugs, how soon and how often; see docs/benchmarks.md. To be
-// run in the virtual machine, where it calls pctctl as a user would.
+// Which policy finds which of the zoo's bugs, how soon and how often? See docs/benchmarks.md. It
+// runs in the virtual machine and calls pctctl as a user would.
 //
-//   zoo [RUNS [WHAT]]    runs of each policy and program (default 30); everything, one program
-//                        (NAME_bug), or the comparison of rates ("rates": 4 RUNS of each)
+//   zoo [RUNS [WHAT]]    RUNS runs of each policy and program (default 30). WHAT: one program
+//   (NAME_bug),
+//                        or "rates", the comparison of rates (4 RUNS of each); everything if left
+//                        out
 //
-// Exit status: 3 when some of it could not be measured.
+// Exit status: 3 if something could not be measured.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,9 +25,9 @@ namespace {
 using vmtest::Animal;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kTimeout = "10"; // seconds of a run; they take some hundredths of one
+constexpr const char* kTimeout = "10"; // seconds; runs take some hundredths of a second
 
-// What the runs of one policy have found.
+// What the runs of one policy found.
 struct Found {
     std::uint64_t runs = 0;
     std::uint64_t failures = 0; // with the bug's own outcome
@@ -39,7 +41,7 @@ struct Campaign {
     bool complete = false;
 };
 
-// That many runs of each of these policies, in turns, whatever they find. Tells how it went.
+// Makes that many runs of each of these policies, in turns, whatever they find.
 Campaign campaign(const Animal& program, const std::vector<std::string>& policies, unsigned depth,
                   unsigned runs, unsigned seed, const vmtest::Arguments& options = {}) {
     std::string list;
@@ -136,8 +138,8 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     std::fflush(stdout);
     std::vector<Campaign> all;
     bool complete = true;
-    unsigned seed = 41;              // others for each program: the rows are to be independent
-    for (const Animal& bug : bugs) { // each row at once: all of them take long
+    unsigned seed = 41;              // another one for each program, so that rows are independent
+    for (const Animal& bug : bugs) { // prints each row at once, since all together take long
         Campaign& one = all.emplace_back(campaign(bug, policies, bug.depth, runs, seed++));
         complete = complete && one.complete;
         std::printf("\n| %s | %u |", bug.name.substr(0, bug.name.rfind("_bug")).c_str(), bug.depth);
@@ -164,8 +166,8 @@ bool measure_bugs(unsigned runs, const std::string& only) {
     return complete;
 }
 
-// PPCT's chances are to be PCT's, at each depth: programs that fail with known probability. With
-// all steps counted a seed has the same change points under both, drawn from the k that the
+// Programs that fail with known probability: PPCT must find them as often as PCT, at each depth.
+// With all steps counted a seed has the same change points under both, drawn from the k that the
 // probability is for.
 bool measure_rates(unsigned runs) {
     const struct {

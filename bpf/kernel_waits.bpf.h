@@ -7,38 +7,48 @@
 #define PCTCTL_KERNEL_WAITS_BPF_H
 
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "kernel.bpf.h"
 #include "rank.bpf.h"
 #include "state.bpf.h"
+#include "pctctl/hold.h"
+
+static __always_inline bool is_held_for(const struct actor *a)
+{
+    __u32 i = a->t->hold - 1;
+
+    return i < PCT_MAX_HOLDS && a->st->holds[i].id == a->t->hold_id;
+}
 
 /* The lower threads stand still until this one is back in the queue. */
 static __always_inline void hold(struct actor *a)
 {
+    __u64 id;
     int i;
 
     if (a->cfg->parallel && !a->st->policy.low)
         return; /* there are no lower ones */
-    for (i = 0; i < PCT_MAX_HOLDS && !a->t->hold; i++) {
-        struct pct_hold *hold = &a->st->holds[i];
-
-        if (__sync_val_compare_and_swap(&hold->priority, 0, rank_of(a->t)))
+    if (is_held_for(a))
+        return;
+    id = __sync_fetch_and_add(&a->st->hold_ids, 1) + 1;
+    a->t->hold = 0;
+    for (i = 0; i < PCT_MAX_HOLDS; i++) {
+        if (!pct_hold_begin(&a->st->holds[i], id, rank_of(a->t), a->t->lock))
             continue;
-        hold->count++;
-        hold->lock = a->t->lock;
         a->t->hold = i + 1;
-        a->t->hold_rank = rank_of(a->t);
+        a->t->hold_id = id;
+        return;
     }
-    if (!a->t->hold) /* no room: the lower ones go on */
-        __sync_fetch_and_add(&a->st->hold_breaks, 1);
+    __sync_fetch_and_add(&a->st->hold_breaks, 1); /* no room: the lower ones go on */
 }
 
-/* Unless the element is another thread's by now, the hold having been ended by somebody else. */
+/* Unless somebody else has ended it. */
 static __always_inline void end_hold(struct actor *a)
 {
     __u32 i = a->t->hold - 1;
 
     if (i < PCT_MAX_HOLDS)
-        __sync_val_compare_and_swap(&a->st->holds[i].priority, a->t->hold_rank, 0);
+        pct_hold_end(&a->st->holds[i], a->t->hold_id);
     a->t->hold = 0;
 }
 
@@ -48,8 +58,7 @@ static __always_inline void end_holds_for_lock(struct actor *a)
     int i;
 
     for (i = 0; i < PCT_MAX_HOLDS && a->t->lock; i++)
-        if (a->st->holds[i].lock == a->t->lock)
-            a->st->holds[i].priority = 0;
+        pct_hold_end_for_lock(&a->st->holds[i], a->t->lock);
 }
 
 /* The controller has waited long enough for a thread held for. */
@@ -57,14 +66,12 @@ static __always_inline int give_up_hold(__u32 slot, __u32 i)
 {
     struct pct_run_config *cfg = config_of(slot);
     struct pct_run_state *st = state_of(slot);
-    __u64 held;
 
     if (!cfg || !st || i >= PCT_MAX_HOLDS)
         return -EINVAL;
-    held = st->holds[i].priority;
-    if (held && __sync_val_compare_and_swap(&st->holds[i].priority, held, 0) == held) {
-        st->hold_breaks++;
-        scx_bpf_kick_cpu(cfg->home_cpu, SCX_KICK_PREEMPT);
+    if (pct_hold_end(&st->holds[i], st->holds[i].id)) {
+        __sync_fetch_and_add(&st->hold_breaks, 1);
+        scx_bpf_kick_cpu(cfg->home_cpu, KERNEL(SCX_KICK_PREEMPT));
     }
     return 0;
 }

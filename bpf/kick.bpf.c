@@ -5,28 +5,19 @@
  * and so make the thread leave the CPU before its operation takes effect. They are an object of their
  * own because their targets have to be loaded first.
  */
+#include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "kernel.bpf.h"
 #include "rank.bpf.h"
-#include "state.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int give_way(void)
 {
-    struct task_struct *p = bpf_get_current_task_btf();
-    struct pct_run_config *cfg;
-    struct pct_run_state *st;
-    struct pct_thread *t;
+    struct actor a;
 
-    if (p->policy != SCHED_EXT)
-        return 0;
-    t = bpf_task_storage_get(&threads, p, NULL, 0);
-    if (!t)
-        return 0;
-    cfg = config_of(t->slot);
-    st = state_of(t->slot);
-    if (cfg && st && (t->arriving || outranked(cfg, st, t)))
-        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+    if (current_actor(&a) && (a.t->arriving || outranked(a.cfg, a.st, a.t)))
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), KERNEL(SCX_KICK_PREEMPT));
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #define PCTCTL_LIFE_BPF_H
 
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "events.bpf.h"
 #include "kernel.bpf.h"
 #include "kernel_waits.bpf.h"
@@ -100,6 +101,8 @@ static __always_inline void start_program(struct actor *a)
     a->t->loader_start = loader_size ? loader_base(a->p) : 0;
     a->t->loader_end = a->t->loader_start + loader_size;
     a->st->started = 1;
+    if (a->st->last_thread == a->t->index + 1)
+        a->st->last_pid = a->p->pid; /* the process' now, whichever of its threads this was */
     report(a, PCT_EVENT_EXEC, 0, 0, 0);
 }
 
@@ -155,7 +158,7 @@ static __always_inline void wake_up(struct actor *a, u64 enq_flags)
     __sync_fetch_and_add(&a->st->runnable, 1);
     __sync_fetch_and_add(&a->st->progress, 1);
     wakes_from_idle(a);
-    if (!(enq_flags & SCX_ENQ_WAKEUP))
+    if (!(enq_flags & KERNEL(SCX_ENQ_WAKEUP)))
         return; /* only its attributes changed */
     progress_by_wakeup(a);
     if (a->t->blocked || (!a->cfg->stepwise && !a->cfg->parallel)) {

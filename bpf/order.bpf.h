@@ -7,6 +7,7 @@
 #define PCTCTL_ORDER_BPF_H
 
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "cpu.bpf.h"
 #include "kernel.bpf.h"
 #include "owner.bpf.h"
@@ -73,7 +74,7 @@ static bool refresh_run(struct pct_run_state *st, __u32 slot)
         if (!t)
             continue;
         t->refresh = 1;
-        if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL_ON | cpu_for(p, slot), 0))
+        if (scx_bpf_dsq_move(THIS_ITERATOR, p, KERNEL(SCX_DSQ_LOCAL_ON) | cpu_for(p, slot), 0))
             moved = true;
         else
             t->refresh = 0;
@@ -114,7 +115,7 @@ static __always_inline void dispatch(s32 cpu, struct task_struct *prev)
 
     if (!last)
         return;
-    if (prev && (prev->scx.flags & SCX_TASK_QUEUED) && actor_of(prev, &a) && owns(&a)) {
+    if (prev && (prev->scx.flags & KERNEL(SCX_TASK_QUEUED)) && actor_of(prev, &a) && owns(&a)) {
         prev_slot = a.t->slot;
         if (a.t->arriving) /* now, since it may be another run's turn next */
             arrive(&a);
@@ -135,18 +136,19 @@ static __always_inline void get_cpu(struct actor *a)
     s32 cpu = bpf_get_smp_processor_id();
 
     if (a->t->refresh || !owns(a)) {
-        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        scx_bpf_kick_cpu(cpu, KERNEL(SCX_KICK_PREEMPT));
         return;
     }
     note_priority(a);
-    if (a->st->last_pid != a->p->pid)
+    if (a->st->last_thread != a->t->index + 1)
         a->st->switches++;
+    a->st->last_thread = a->t->index + 1;
     a->st->last_pid = a->p->pid;
     a->st->last_cpu = cpu;
     if (a->t->arriving) /* it lost the CPU on its way to arrive() */
-        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        scx_bpf_kick_cpu(cpu, KERNEL(SCX_KICK_PREEMPT));
     if (outranked(a->cfg, a->st, a->t)) /* a better one came while this was on its way here */
-        scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+        scx_bpf_kick_cpu(cpu, KERNEL(SCX_KICK_PREEMPT));
 }
 
 /* It loses the CPU and could go on: whoever took the CPU, it goes back to its run's queue. */

@@ -13,6 +13,7 @@
 #define PCTCTL_PARALLEL_BPF_H
 
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "cpu.bpf.h"
 #include "events.bpf.h"
 #include "kernel.bpf.h"
@@ -65,7 +66,7 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
 
         if (place->thread && place->executing && place->priority <= st->policy.low &&
             place->priority < rank_of(t))
-            scx_bpf_kick_cpu(i, SCX_KICK_PREEMPT);
+            scx_bpf_kick_cpu(i, KERNEL(SCX_KICK_PREEMPT));
     }
 }
 
@@ -73,7 +74,7 @@ static __always_inline void call_cpus(struct pct_run_state *st, struct task_stru
 static __always_inline void queue_parallel(struct actor *a, u64 enq_flags)
 {
     a->t->refresh = 0;
-    scx_bpf_dsq_insert_vtime(a->p, queue_of(a->t->slot), SLICE_NS, parallel_key(a->st, a->t), enq_flags);
+    dsq_insert_vtime(a->p, queue_of(a->t->slot), SLICE_NS, parallel_key(a->st, a->t), enq_flags);
     end_holds_for_lock(a);
     if (in_place(a->st, a->t))
         place_of(a->st, a->t->place - 1)->executing = 0;
@@ -186,7 +187,7 @@ static int end_of_sleep(void *map, __u32 *slot, struct sleepers *s)
     __u32 nr = scx_bpf_nr_cpu_ids(), i;
 
     bpf_for(i, 0, nr)
-        scx_bpf_kick_cpu(i, SCX_KICK_IDLE);
+        scx_bpf_kick_cpu(i, KERNEL(SCX_KICK_IDLE));
     return 0;
 }
 
@@ -238,7 +239,7 @@ __noinline int dispatch_parallel(s32 cpu, __u32 slot,
             break;
         a.t = t;
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
-        if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0)) {
+        if (scx_bpf_dsq_move(THIS_ITERATOR, p, KERNEL(SCX_DSQ_LOCAL), 0)) {
             if (t->place != (__u32)cpu + 1)
                 leave_place(st, t);
             t->place = cpu + 1;
@@ -247,7 +248,7 @@ __noinline int dispatch_parallel(s32 cpu, __u32 slot,
             chosen = true;
         } else { /* it left the queue just now: look again */
             set_place(st, prev_thread, cpu);
-            scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+            scx_bpf_kick_cpu(cpu, KERNEL(SCX_KICK_PREEMPT));
         }
         break;
     }

@@ -6,6 +6,7 @@
 #ifndef PCTCTL_POLICY_CALLS_BPF_H
 #define PCTCTL_POLICY_CALLS_BPF_H
 
+#include "broken.bpf.h"
 #include "kernel.bpf.h"
 #include "pctctl/run.h"
 
@@ -16,24 +17,26 @@ const volatile __u32 loaded_policies;
 _Static_assert(PCT_NR_POLICIES <= 32, "a bit for each policy");
 
 /*
- * Hooks of one run are never executed at the same time. Called with interrupts disabled: they ask for run
- * queues' locks, with which ops.dispatch waits here. Nobody who holds it waits for anything, but
- * the holder's CPU may be a virtual one that stands still; the loops' ends, seconds away, are for the
- * verifier.
+ * Hooks of one run are never executed at the same time. Called with interrupts disabled, so that the lock is
+ * a CPU's: they ask for run queues' locks, with which ops.dispatch waits here. Nobody who holds it waits for
+ * anything, but the holder's CPU may be a virtual one that stands still; the loops' ends, seconds
+ * away, are for the verifier. The scheduler goes on then, without the lock, but the run does not count.
  */
 static __always_inline void lock_hooks(struct pct_run_state *st)
 {
-    __u32 i, j;
+    __u32 me = bpf_get_smp_processor_id() + 1, i, j;
 
-    bpf_for(i, 0, 64)
+    bpf_for(i, 0, LOCK_PATIENCE)
         bpf_for(j, 0, 1 << 23)
-            if (!st->lock && !__sync_val_compare_and_swap(&st->lock, 0, 1))
+            if (!st->lock && !__sync_val_compare_and_swap(&st->lock, 0, me))
                 return;
+    __sync_fetch_and_add(&st->lock_breaks, 1);
 }
 
+/* Unless it is another CPU's. */
 static __always_inline void unlock_hooks(struct pct_run_state *st)
 {
-    __sync_val_compare_and_swap(&st->lock, 1, 0);
+    __sync_val_compare_and_swap(&st->lock, bpf_get_smp_processor_id() + 1, 0);
 }
 
 /*

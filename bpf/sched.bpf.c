@@ -29,6 +29,7 @@
  *   life                          threads appear, sleep, wake and end
  */
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "cpu.bpf.h"
 #include "kernel.bpf.h"
 #include "kernel_waits.bpf.h"
@@ -42,10 +43,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/*
- * A libc operation is entered. Counting and reporting a step must not be torn apart by another thread's
- * step either.
- */
+/* A libc operation is entered. Another thread's step must not come between counting and reporting one. */
 SEC("uprobe.multi.s")
 int on_libc_point(struct pt_regs *regs)
 {
@@ -99,7 +97,7 @@ void BPF_PROG(pct_enqueue, struct task_struct *p, u64 enq_flags)
     if (actor_of(p, &a))
         come_to_queue(&a, enq_flags);
     else
-        scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SLICE_NS, enq_flags);
+        dsq_insert(p, KERNEL(SCX_DSQ_GLOBAL), SLICE_NS, enq_flags);
 }
 
 /*
@@ -111,7 +109,7 @@ void BPF_PROG(pct_dequeue, struct task_struct *p, u64 deq_flags)
 {
     struct actor a;
 
-    if ((deq_flags & SCX_DEQ_SCHED_CHANGE) && actor_of(p, &a))
+    if ((deq_flags & KERNEL(SCX_DEQ_SCHED_CHANGE)) && actor_of(p, &a))
         hold(&a);
 }
 
@@ -136,7 +134,7 @@ void BPF_PROG(pct_tick, struct task_struct *p)
     struct actor a;
 
     if (actor_of(p, &a) && ends_turn(&a))
-        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+        scx_bpf_kick_cpu(bpf_get_smp_processor_id(), KERNEL(SCX_KICK_PREEMPT));
 }
 
 OPS(stopping)
@@ -206,6 +204,7 @@ int on_exit(void *event)
         thread_ends(&a);
     return 0;
 }
+
 
 OPS(disable)
 void BPF_PROG(pct_disable, struct task_struct *p)
@@ -293,8 +292,7 @@ struct sched_ext_ops pct_ops = {
     .exit_task = (void *)pct_exit_task,
     .init = (void *)pct_init,
     .exit = (void *)pct_exit,
-    .flags = SCX_OPS_SWITCH_PARTIAL | SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING |
-             SCX_OPS_ENQ_MIGRATION_DISABLED,
+    .flags = 0, /* set by the controller: PCT_KERNEL_OPS_FLAGS */
     .timeout_ms = WATCHDOG_MS,
     .name = "pctctl",
 };

@@ -7,6 +7,7 @@
 #define PCTCTL_SERIAL_BPF_H
 
 #include "actor.bpf.h"
+#include "compat.bpf.h"
 #include "cpu.bpf.h"
 #include "kernel.bpf.h"
 #include "kernel_waits.bpf.h"
@@ -26,7 +27,7 @@ static __always_inline void queue_serial(struct actor *a, u64 enq_flags)
     release(a); /* it was chosen, but lost its CPU before it ran */
     refreshed = a->t->refresh;
     a->t->refresh = 0;
-    scx_bpf_dsq_insert_vtime(p, queue_of(a->t->slot), SLICE_NS, PCT_PRIO_MAX - rank_of(a->t), enq_flags);
+    dsq_insert_vtime(p, queue_of(a->t->slot), SLICE_NS, PCT_PRIO_MAX - rank_of(a->t), enq_flags);
     end_holds_for_lock(a);
     end_hold(a);
 
@@ -39,20 +40,24 @@ static __always_inline void queue_serial(struct actor *a, u64 enq_flags)
     if (!owner)
         scx_bpf_kick_cpu(cpu_for(p, a->t->slot), 0);
     else if ((!refreshed && rank_of(a->t) > a->st->owner_priority) || (s32)(owner >> 32) != cpu)
-        scx_bpf_kick_cpu(owner >> 32, SCX_KICK_PREEMPT);
+        scx_bpf_kick_cpu(owner >> 32, KERNEL(SCX_KICK_PREEMPT));
 }
 
 /* Is the run's last owner still on its way out of another CPU? */
-static bool still_on_cpu(struct pct_run_state *st, s32 cpu)
+static bool still_on_cpu(const struct pct_run_config *cfg, struct pct_run_state *st, s32 cpu)
 {
     struct task_struct *last;
+    struct pct_thread *t;
     bool on = false;
 
     if (st->last_cpu == cpu || !st->last_pid)
         return false;
     last = bpf_task_from_pid(st->last_pid);
     if (last) {
-        on = last->on_cpu && scx_bpf_task_cpu(last) != cpu;
+        t = bpf_task_storage_get(&threads, last, NULL, 0);
+        /* or the thread has ended, and its id is another task's */
+        if (t && t->run == cfg->id && t->index + 1 == st->last_thread)
+            on = last->on_cpu && scx_bpf_task_cpu(last) != cpu;
         bpf_task_release(last);
     }
     return on;
@@ -97,7 +102,7 @@ static __always_inline bool dispatch_serial(s32 cpu, __u32 slot, struct task_str
         if (__sync_val_compare_and_swap(&st->owner, expected, chosen) != expected)
             break;
         /* only now can no other CPU let a thread start, run and begin to leave meanwhile */
-        if (still_on_cpu(st, cpu)) {
+        if (still_on_cpu(cfg, st, cpu)) {
             __sync_val_compare_and_swap(&st->owner, chosen, expected);
             scx_bpf_kick_cpu(cpu, 0);
             break;
@@ -106,11 +111,11 @@ static __always_inline bool dispatch_serial(s32 cpu, __u32 slot, struct task_str
         if (!prev_thread && scx_bpf_dsq_nr_queued(queue_of(slot)) == 1)
             st->lowest_ran = st->steps; /* all better ones are blocked */
         scx_bpf_dsq_move_set_slice(THIS_ITERATOR, SLICE_NS);
-        if (scx_bpf_dsq_move(THIS_ITERATOR, p, SCX_DSQ_LOCAL, 0)) {
+        if (scx_bpf_dsq_move(THIS_ITERATOR, p, KERNEL(SCX_DSQ_LOCAL), 0)) {
             next = t;
         } else { /* it left the queue just now: look again */
             __sync_val_compare_and_swap(&st->owner, chosen, expected);
-            scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+            scx_bpf_kick_cpu(cpu, KERNEL(SCX_KICK_PREEMPT));
         }
         break;
     }

@@ -52,7 +52,7 @@ struct pct_thread {
     __u32 polled;    /* that call was a polling step */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
     __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
-    __u64 hold_rank; /* what it wrote there */
+    __u64 hold_id;   /* of what it began there */
     __u32 place;     /* parallel runs: its CPU's element of pct_run_state.places, from 1; 0: none */
     __u64 sleep_until_ns; /* parallel runs: not to be let onto a CPU before; 0: at any time */
     __u32 sign;      /* of no progress, enum pct_demotion, seen since its last arrival; 0: none */

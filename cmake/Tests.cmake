@@ -2,7 +2,9 @@
 # Tests, the zoo of small programs they run, and benchmarks. Labels: host (no VM, no root),
 # vm (inside the guest), vm_host (the VM seen from outside).
 #
-# A script may carry "# timeout: SECONDS" in its head; "# long" keeps it out of `make check`.
+# Each test of a test program is one of ctest's. A script may carry "# timeout: SECONDS" in its head; "# long" keeps it out of `make check`.
+
+include(GoogleTest)
 
 # tests/unit/ROOM/*_test.cc -> build/tests/unit_tests
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*/*_test.cc)
@@ -12,8 +14,8 @@ if(unit_sources)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(unit_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
     target_link_libraries(unit_tests PRIVATE pctctl_cli GTest::gmock GTest::gtest_main)
-    add_test(NAME unit COMMAND unit_tests)
-    set_tests_properties(unit PROPERTIES LABELS host TIMEOUT 300)
+    gtest_discover_tests(unit_tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS host TIMEOUT 300)
 endif()
 
 # tests/model: abstract programs under the policies' own code -> build/tests/model_tests. `model` is for
@@ -29,8 +31,8 @@ add_executable(model_tests ${model_tests})
 set_target_properties(model_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(model_tests PRIVATE PCTCTL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(model_tests PRIVATE model GTest::gmock GTest::gtest_main)
-add_test(NAME model COMMAND model_tests)
-set_tests_properties(model PROPERTIES LABELS host TIMEOUT 1800) # a minute or two of CPU time
+gtest_discover_tests(model_tests TEST_PREFIX model. DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS host TIMEOUT 1800)
 
 if(PCTCTL_SANITIZE)
     return()
@@ -57,7 +59,7 @@ add_custom_target(policies_bpf ALL DEPENDS ${policies_o})
 if(unit_sources)
     add_test(NAME unit_sanitized COMMAND ${CMAKE_SOURCE_DIR}/setup/sanitized
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(unit_sanitized PROPERTIES LABELS host TIMEOUT 900 PROCESSORS 2)
+    set_tests_properties(unit_sanitized PROPERTIES LABELS sanitize TIMEOUT 1800 COST 10000)
 endif()
 
 # programs_under_test(DIRECTORY PREFIX): tests/DIRECTORY/NAME.c -> target PREFIX_NAME, made as any C program
@@ -82,55 +84,7 @@ add_custom_target(zoo ALL)
 add_dependencies(zoo ${zoo_targets})
 programs_under_test(programs program) # those that behave badly, or serve one test
 
-# tests/vm/NAME_test.cc -> build/tests/vm_NAME: run inside the VM, where they call pctctl as a user
-# does. Each is two tests: vm.NAME, and vm_long.NAME with all of what the first takes samples of.
-# vm_test(NAME TIMEOUT LONG_TIMEOUT). An emulated VM keeps one CPU of the host busy.
-add_library(vm_harness STATIC EXCLUDE_FROM_ALL tests/vm/harness.cc)
-target_compile_definitions(vm_harness PRIVATE
-    PCTCTL_ZOO_SOURCES="${CMAKE_SOURCE_DIR}/tests/zoo")
-target_include_directories(vm_harness PUBLIC ${CMAKE_SOURCE_DIR}/tests/vm ${CMAKE_SOURCE_DIR}/include
-    ${CMAKE_SOURCE_DIR}/policies)
-target_link_libraries(vm_harness PUBLIC pctctl_flags pctctl_libbpf nlohmann_json::nlohmann_json
-    GTest::gtest_main)
-add_custom_target(vm_tests ALL)
-function(vm_test name timeout long_timeout)
-    add_executable(vm_${name}_test tests/vm/${name}_test.cc)
-    set_target_properties(vm_${name}_test PROPERTIES OUTPUT_NAME vm_${name}
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(vm_${name}_test PRIVATE vm_harness)
-    add_dependencies(vm_tests vm_${name}_test)
-    foreach(variant vm vm_long)
-        set(environment)
-        set(labels vm)
-        if(variant STREQUAL vm_long)
-            set(timeout ${long_timeout})
-            set(environment env PCTCTL_LONG_TESTS=1)
-            list(APPEND labels long)
-        endif()
-        math(EXPR kill "${timeout} + 30") # the VM's own limit first: it says more
-        add_test(NAME ${variant}.${name}
-            COMMAND ${CMAKE_SOURCE_DIR}/vm/run --timeout ${timeout} --
-                ${environment} $<TARGET_FILE:vm_${name}_test>
-            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-        # The kernel's own words, should it have any: it is quiet unless something goes wrong.
-        set_tests_properties(${variant}.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${kill}
-            ENVIRONMENT PCTCTL_VM_CONSOLE=1)
-    endforeach()
-endfunction()
-vm_test(zoo 1800 14400)
-vm_test(rate 1800 7200)
-vm_test(exact 900 1200)
-vm_test(determinism 1800 28800)
-vm_test(witness 1800 7200)
-vm_test(policies 1800 14400)
-vm_test(model 1800 14400)
-target_link_libraries(vm_model_test PRIVATE model)
-target_link_libraries(vm_policies_test PRIVATE model)
-vm_test(containment 1800 3600)
-# It looks for files left in /tmp, where it also sees those of the host's tests.
-set_tests_properties(vm.containment vm_long.containment PROPERTIES RUN_SERIAL ON)
-vm_test(input 600 600)
-vm_test(starvation 900 1500)
+include(VmTests)
 
 # benchmarks/*.cc -> build/benchmarks/NAME
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cc)
@@ -171,8 +125,10 @@ function(script_tests label default_timeout)
     endforeach()
 endfunction()
 
-script_tests(vm 300 ${CMAKE_SOURCE_DIR}/vm/run --timeout @TIMEOUT@ --)
+script_tests(vm 300 ${vm_run} --in ${vm_pool} --timeout @TIMEOUT@ --)
+set_tests_properties(vm.process_side PROPERTIES FIXTURES_REQUIRED guests)
 script_tests(vm_host 400)
+script_tests(host 60)
 
 # benchmarks/model/*.cc -> build/benchmarks/model, the tables of `make bench-model`
 file(GLOB bench_model_sources CONFIGURE_DEPENDS benchmarks/model/*.cc)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tables 1 and 2 of POS (CAV 2018): how evenly algorithms cover the partial orders of random
-// programs.
+// Tables 1 and 2 of POS (CAV 2018): how evenly do algorithms cover the partial orders of random
+// programs?
 #include "tables.h"
 
 #include "coverage.h"
@@ -100,8 +100,8 @@ unsigned conflicting_pairs(const Program& p) {
     return pairs;
 }
 
-// How much of a difference between two tables the choice of ten programs explains: other programs
-// of the same recipe, and what needs no sampling.
+// How much of the difference between two tables comes from the choice of ten programs? This takes
+// other programs of the same recipe, and computes what needs no sampling.
 void print_recipe(unsigned programs) {
     std::printf(
         "\n## Other programs of the recipe\n\n"

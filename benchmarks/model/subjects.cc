@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Who finds what how often: programs of the papers' evaluations under every serial policy.
+// Which serial policy finds which bug how often: programs of the papers' evaluations.
 #include "tables.h"
 
 #include "edges.h"
@@ -17,7 +17,7 @@
 namespace pctctl::model {
 namespace {
 
-constexpr double kRuns = 10'000; // which the stride is chosen for, as in its paper
+constexpr double kRuns = 10'000; // the stride is chosen for so many runs, as in its paper
 
 struct Lengths {
     std::vector<std::uint64_t> thread; // longest, by thread

@@ -7,12 +7,13 @@
 #define PCTCTL_RUN_H
 
 #include "pctctl/base.h"
+#include "pctctl/hold.h"
 #include "pctctl/policy_state.h"
 #include "pctctl/priority.h"
 
-#define PCT_MAX_RUNS 64  /* slots, the largest --jobs */
-#define PCT_MAX_HOLDS 4  /* threads of a run out of reach at the same time */
-#define PCT_MAX_CPUS 256 /* on which threads of a run execute in parallel */
+#define PCT_MAX_RUNS 64   /* slots, the largest --jobs */
+#define PCT_MAX_HOLDS 4   /* threads of a run out of reach at the same time */
+#define PCT_MAX_CPUS 1024 /* on which threads of a run execute in parallel, a power of two */
 #define PCT_COMM_LEN 16
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
@@ -32,13 +33,6 @@ struct pct_run_config {
 /* Not by thread id: exec changes that of a thread which is not its process' main thread. */
 #define PCT_OWNER(index, cpu) ((__u64)(__u32)(cpu) << 32 | ((index) + 1))
 
-/* A thread is out of reach, yet not blocked in the program's sense: those below it stand still. */
-struct pct_hold {
-    __u64 priority; /* of the thread; 0: free */
-    __u64 count;    /* of threads held for in this element so far */
-    __u64 lock;     /* the kernel's lock that it waits for; 0: something else */
-};
-
 /* The enabled thread that a parallel run has let onto a CPU last. */
 struct pct_place {
     __u64 priority;
@@ -53,28 +47,30 @@ struct pct_run_state {
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
     __u64 hold_breaks;     /* lower threads went on without one held for; also an intervention */
+    __u64 lock_breaks;     /* a hook of the policy was called although another one was under way */
     __u64 lost_events;     /* ring buffer was full */
     __u64 progress;        /* counts wake-ups and blocks: unchanged means nothing happened */
     __u64 demote_floor;    /* number of demotions handed out, any reason */
     __u64 lowest_ran;      /* step at which the lowest of the enabled threads executed last */
     __u64 last_refresh_ns; /* CLOCK_MONOTONIC */
+    __u64 hold_ids;        /* the last one given to a hold */
     struct pct_hold holds[PCT_MAX_HOLDS];
     __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
     __u64 owner_priority;
-    __u32 threads;  /* n of this run so far: threads created, the first included */
-    __u32 alive;    /* threads not yet gone */
-    __s32 runnable; /* threads that wait for a CPU or have one */
-    __s32 enabled;  /* threads that may go on before others do, see waits_for_others() */
-    __u32 started;  /* 1 once the program has been exec'ed */
-    __s32 last_pid; /* last owner, and where it ran */
+    __u32 threads;     /* n of this run so far: threads created, the first included */
+    __u32 alive;       /* threads not yet gone */
+    __s32 runnable;    /* threads that wait for a CPU or have one */
+    __s32 enabled;     /* threads that may go on before others do, see waits_for_others() */
+    __u32 started;     /* 1 once the program has been exec'ed */
+    __u32 last_thread; /* index + 1 of the last owner; 0: none yet */
+    __s32 last_pid;    /* a thread id that it had, maybe another task's by now; and where it ran */
     __s32 last_cpu;
     __u32 reaction;        /* enum pct_reaction that waiting threads have still to be told of */
     __u32 quiescent_armed; /* controller sets 1 to be told when nothing is runnable */
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
-    __u32 lock;            /* parallel runs: somebody is in a hook of the policy */
+    __u32 lock;            /* CPU + 1 that is in a hook of the policy; 0: none */
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
-    __u32 unused;
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The micro benchmark of POS (CAV 2018, section 6.1): programs of independent threads without
-// synchronization, their partial orders, and how evenly algorithms cover them.
+// The micro benchmark of POS (CAV 2018, section 6.1): how evenly do algorithms cover the partial
+// orders of programs whose threads are independent, without synchronization?
 #pragma once
 
 #include "programs.h"
@@ -13,8 +13,8 @@
 
 namespace pctctl::model {
 
-// Threads with the same number of events each; accesses[i] events are on object i + 1, in random
-// places, and every other event (by number, in random places) is read-only if asked for.
+// A program of threads with the same number of events each. accesses[i] events are on object i + 1,
+// in random places. If asked for, half of the events, in random places, are read-only.
 Program micro_program(unsigned threads, const std::vector<unsigned>& accesses, bool half_read,
                       Random& random);
 

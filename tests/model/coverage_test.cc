@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How evenly algorithms cover the partial orders of random programs: POS (CAV 2018), section 6.1.
+// How evenly do algorithms cover the partial orders of random programs? POS (CAV 2018),
+// section 6.1.
 #include "coverage.h"
 #include "exact.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PCT's and PPCT's random decisions, to be enumerated instead of sampled, for the policies' own
-// code: what the controller draws, and the keys that the code computes.
+// Enumerates PCT's and PPCT's random decisions instead of sampling them, for the policies' own
+// code. The decisions are what the controller draws, and the keys that the code computes.
 #pragma once
 
 #include "exact.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Directives, and the directed scheduler of PCT's proof (ASPLOS 2010, section 3.3; PLDI 2012,
-// section 6).
+// Directives, and the directed scheduler (DirS) of PCT's proof (ASPLOS 2010, section 3.3; PLDI
+// 2012, section 6). A directive is a list of ordering constraints that brings a bug about.
 #pragma once
 
 #include "exact.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The distribution over schedules, or partial orders, that the code of each randomized policy has
-// is the algorithm's, computed exactly: for random small programs, with locks too.
+// The code of each randomized policy must have the algorithm's distribution over schedules, or over
+// partial orders. That is computed exactly, for random small programs, also with locks.
 #include "exact.h"
 #include "programs.h"
 #include "sampling.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Exact probabilities of the algorithms, computed from their descriptions and sharing no code with
-// the policies. For programs without kYield, kPoll and condition waits.
+// Exact probabilities of the algorithms, computed from their descriptions. This shares no code with
+// the policies, so that it can check them. For programs without kYield, kPoll and condition waits.
 #pragma once
 
 #include "program.h"

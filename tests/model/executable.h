@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Abstract programs that a real process can execute, event for event
-// (tests/programs/model_program.c), and what pctctl has to make of one for a policy's decisions.
+// (tests/programs/model_program.c), and the order of events that pctctl must produce for a policy's
+// decisions.
 #pragma once
 
 #include "dispatch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs for the comparison with the kernel: what the model makes of those worked out by hand.
+// Programs for the comparison with the kernel: the model must agree with cases worked out by hand.
 #include "executable.h"
 #include "mechanism.h"
 #include "sampling.h"

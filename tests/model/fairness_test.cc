@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The fairness workaround of POS (CAV 2018), section 5: all priorities are drawn anew every so many
-// yields.
+// The fairness workaround of POS (CAV 2018), section 5: after a number of yields all priorities are
+// drawn anew.
 #include "programs.h"
 #include "sampling.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The theorem of PCT and PPCT, for a family of programs of 2 to 8 threads with bugs of depths 1 to
-// 4: sampled, as there are too many random decisions to enumerate (see pct_test.cc, ppct_test.cc).
+// The theorem of PCT and PPCT, for a family of programs of 2 to 8 threads with bugs of depths 1
+// to 4. It is sampled, as there are too many random decisions to enumerate (see pct_test.cc,
+// ppct_test.cc).
 #include "programs.h"
 #include "sampling.h"
 

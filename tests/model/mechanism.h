@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The mechanism of policies/policy.h over abstract programs: it calls the policies' own code, the
-// one the kernel executes, and makes the steps they decide.
+// Does over abstract programs what the kernel's scheduler does for a policy (policies/policy.h). It
+// calls the policies' own code, the one that the kernel executes, and makes the steps that they
+// decide.
 #pragma once
 
 #include "dispatch.h"
@@ -14,11 +15,11 @@
 
 namespace pctctl::model {
 
-// What a thread does whose next event would have to wait.
+// What becomes of a thread whose next event would have to wait.
 enum class Waiting {
     kDisabled, // it is not enabled, as in the papers
-    kAttempts, // it can be chosen, and finds out: as in the kernel
-    kQueues,   // the same, and of several that wait those are woken whom the C library wakes
+    kAttempts, // it can be chosen, and only then finds out: as in the kernel
+    kQueues,   // the same; if several wait, the same one is woken as by the C library
 };
 
 // What a thread does at an event, for comparisons with what a real program notes.

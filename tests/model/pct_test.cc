@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and the bound's tightness. Where
-// the policy's code is involved, its random decisions are enumerated, not sampled: first priorities
-// in every order, and every choice of change points.
+// PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and programs that reach the
+// bound. Where the policy's code takes part, its random decisions are enumerated, not sampled:
+// first priorities in every order, and every choice of change points.
 #include "decisions.h"
 #include "directive.h"
 #include "exact.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// That the policies compile for the BPF target, warnings being errors: no floating point, no calls
-// of what is not there. Never loaded; the scheduler proper is what the kernel verifies.
+// Proves that the policies compile for the BPF target, with warnings as errors: no floating point,
+// no calls of functions that BPF does not have. It is never loaded: the kernel verifies the
+// scheduler.
 #include "vmlinux.h"
 
 #include "dispatch.h"

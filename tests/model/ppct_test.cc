@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PPCT's theorem (PLDI 2012, Theorem 9): the bound of PCT, whatever is chosen from the admissible
-// threads.
+// PPCT's theorem (PLDI 2012, Theorem 9): PCT's bound holds whichever of the admissible threads is
+// chosen.
 #include "decisions.h"
 #include "directive.h"
 #include "exact.h"

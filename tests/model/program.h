@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Abstract concurrent programs: threads are sequences of events on objects. Every event is a step
-// of the program; a thread whose next event would have to wait is not enabled. That is the machine
-// of the papers (PCT section 3.1, POS section 3).
+// Abstract concurrent programs. Threads are sequences of events on objects, and every event is a
+// step of the program. A thread whose next event would have to wait is not enabled. That is the
+// machine of the papers (PCT section 3.1, POS section 3).
 #pragma once
 
 #include <cstddef>

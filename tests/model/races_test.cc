@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Theorem 1 of POS (CAV 2018) with the number of races as it is counted in a run, against the exact
-// probability of every partial order of small programs.
+// Theorem 1 of POS (CAV 2018), with the number of races as a run counts it, must not exceed the
+// exact probability of any partial order of small programs.
 #include "coverage.h"
 #include "exact.h"
 #include "plan/bound.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Sampling of the policies' code: fixed seeds, so the same result every time.
+// Samples the policies' code, with fixed seeds, so that the result is the same every time.
 #pragma once
 
 #include "mechanism.h"
@@ -12,7 +12,7 @@
 
 namespace pctctl::model {
 
-// A policy with nothing but its id set.
+// A configuration with nothing but the policy's id set.
 inline pct_policy_config config_for(pct_policy policy) {
     pct_policy_config config{};
     config.policy = policy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The randomized stride's analysis (ASE 2017): what the random walk cannot reach, and what a stride
-// can.
+// The analysis of the randomized stride (ASE 2017): orders that the random walk hardly ever
+// reaches, and a stride does.
 #include "edges.h"
 #include "plan/stride_ratio.h"
 #include "sampling.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs with real data that the papers' evaluations use, written from their descriptions.
+// Programs with real data from the papers' evaluations, written from the papers' descriptions.
 #pragma once
 
 #include "program.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The subjects behave as described, and the stride paper's finding about two of their families.
+// The subjects behave as described, and show what the stride paper found about two of their
+// families.
 #include "edges.h"
 #include "exact.h"
 #include "plan/stride_ratio.h"

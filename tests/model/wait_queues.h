@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Whom an event wakes when several threads wait for the same thing: what the algorithms of the GNU
-// C library do (lowlevellock, new semaphores, joining), with the kernel's futex queues, first come
-// first served. Only one thread may ever wait for a condition variable: which of several a signal
-// is for depends on the library's version, and on who has come how far on the way to sleep.
+// When several threads wait for the same thing, which of them does an event wake? The same as the
+// GNU C library's algorithms do (lowlevellock, new semaphores, joining), with the kernel's futex
+// queues, first come first served. Only one thread may ever wait for a condition variable. Of
+// several, which one a signal wakes depends on the library's version, and on how far each has come
+// on the way to sleep.
 #pragma once
 
 #include "program.h"

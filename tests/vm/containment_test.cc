@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Whatever happens to the controller, the machine is as before, and soon.
+// Whatever happens to the controller, the machine soon is as it was before.
 #include <gtest/gtest.h>
 
 #include <signal.h>

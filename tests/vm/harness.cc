@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace vmtest {
@@ -277,6 +279,24 @@ std::vector<std::string> find_files() {
     return found;
 }
 
+// A guest shows the host's files below its own, also those that the host's tests make in the
+// meantime. Each command has mounts of its own, so that these two directories can be empty for this
+// one.
+class OwnTemporaryFiles : public testing::Environment {
+public:
+    void SetUp() override {
+        if (!std::getenv("PCTCTL_GUEST"))
+            return;
+        const std::string here = build_directory();
+        for (const char* directory : {"/tmp", "/var/tmp"})
+            if (!here.starts_with(std::string(directory) + "/") &&
+                ::mount("tmpfs", directory, "tmpfs", 0, "mode=1777") != 0)
+                throw std::runtime_error(std::string("cannot mount ") + directory);
+    }
+};
+const testing::Environment* const own_temporary_files =
+    testing::AddGlobalTestEnvironment(new OwnTemporaryFiles);
+
 } // namespace
 
 bool long_tests() {
@@ -384,6 +404,15 @@ Call pctctl(const Arguments& arguments, seconds limit, const std::string& progra
         call.json_defect = std::string("JSON: ") + error.what() + "\n";
     }
     return call;
+}
+
+InTurn::InTurn(const std::vector<std::string>& commands, unsigned times) {
+    std::ofstream lines(directory_.path() + "/commands");
+    for (const std::string& command : commands)
+        lines << command << "\n";
+    std::ofstream(directory_.path() + "/next") << std::string(sizeof(unsigned), '\0');
+    command_ = {built("programs/in_turn"), directory_.path(), std::to_string(times)};
+    runs_ = static_cast<unsigned>(commands.size()) * times;
 }
 
 double Rate::at(double k) const {

@@ -102,6 +102,36 @@ private:
 Call pctctl(const Arguments& arguments, std::chrono::seconds limit = std::chrono::seconds(120),
             const std::string& program = built("pctctl"));
 
+// An empty directory that is removed with the object.
+class Directory {
+public:
+    Directory();
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory();
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+// Several programs for one campaign or replay: its first `times` runs execute the first command,
+// the next ones the second, and so on. Loading the scheduler takes longer than many runs. With two
+// jobs, two runs that begin at the same time may have changed places.
+class InTurn {
+public:
+    // Commands: words separated by blanks.
+    InTurn(const std::vector<std::string>& commands, unsigned times);
+
+    const Arguments& command() const { return command_; } // for behind "--"
+    unsigned runs() const { return runs_; }               // of all of them
+
+private:
+    Directory directory_;
+    Arguments command_;
+    unsigned runs_ = 0;
+};
+
 // p = A / (B k^E) for one depth.
 struct Rate {
     unsigned depth = 0;
@@ -150,19 +180,6 @@ Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double c
 
 // Runs after which a bug that each finds with probability p is found with probability 1 - miss.
 std::uint64_t runs_needed(double p, double miss);
-
-// An empty directory that is removed with the object.
-class Directory {
-public:
-    Directory();
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    ~Directory();
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 std::string contents(const std::string& file);
 std::vector<std::string> lines(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Bad input and ill-behaved programs: a line that says what is wrong, the right exit status, and a
-// machine as before.
+// Bad input and ill-behaved programs: pctctl says in one line what is wrong, has the right exit
+// status, and leaves the machine as it was.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>

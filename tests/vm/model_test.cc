@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The scheduler against the model (tests/model): random programs, executed by real threads under
-// pctctl, make their steps in the very order that the model computes from the run's seed. Two
-// witnesses tell what happened: the program, which notes before and behind each event who it is,
-// and the order hash, which the scheduler computes over identities and kinds of steps.
+// The scheduler against the model (tests/model). Real threads execute random programs under pctctl,
+// and must make their steps in the very order that the model computes from the run's seed. Two
+// witnesses tell the order: the program notes before and behind each event which thread it is, and
+// the scheduler computes the order hash over identities and kinds of steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The policies other than PCT in the kernel: each is reproducible, lets one thread execute at a
-// time and has the probabilities that its paper states.
+// The policies other than PCT in the kernel. Each gives the same schedule for the same seed, lets
+// one thread execute at a time, and has the probabilities that its paper states.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +17,10 @@
 
 namespace vmtest {
 namespace {
+
+// Of intervals that must contain a true rate. Seeds are fixed, so that the chance is not taken each
+// time but when a change has altered what the seeds lead to.
+constexpr double kConfidence = 0.99999;
 
 class Policy : public testing::TestWithParam<const char*> {};
 
@@ -111,13 +115,14 @@ TEST(Ppct, FindsWhatPctFinds) {
 
 // Four runs on two CPUs: threads lose their CPUs all the time, and hooks wait for each other.
 TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
+    const std::string runs = long_tests() ? "1000" : "150";
     const Call call =
-        pctctl({"--policy", "ppct", "--verify", "--seed", "23", "--runs", "300", "--keep-going",
+        pctctl({"--policy", "ppct", "--verify", "--seed", "23", "--runs", runs, "--keep-going",
                 "--depth", "3", "--jobs", "4", "--timeout", "30", "--", built("zoo/healthy_sync")},
                std::chrono::seconds(600));
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0, call.status) << call;
-    EXPECT_EQ(300U, call.summary.runs_done) << call;
+    EXPECT_EQ(std::stoul(runs), call.summary.runs_done) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
 }
 
@@ -235,7 +240,7 @@ TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
         }
     }
     constexpr unsigned all = runs * kThreads * steps;
-    const Interval interval = clopper_pearson(sleeps, all, 0.9999);
+    const Interval interval = clopper_pearson(sleeps, all, kConfidence);
     std::cout << sleeps << " sleeps before " << all << " steps, " << others
               << " others took as long\n";
     EXPECT_LE(interval.low, 1.0 / 50);
@@ -285,7 +290,7 @@ TEST(FinalWait, ShowsWhatEndsWithTheProcess) {
         return call.summary.failures;
     };
     EXPECT_EQ(0U, failures("off"));
-    const Interval interval = clopper_pearson(failures("on"), 40, 0.9999);
+    const Interval interval = clopper_pearson(failures("on"), 40, kConfidence);
     EXPECT_LE(interval.low, 0.5);
     EXPECT_GE(interval.high, 0.5);
     EXPECT_GT(interval.low, 0.0);
@@ -301,7 +306,10 @@ class RunningExample : public testing::TestWithParam<Figure> {};
 
 TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
     const auto [policy, probability] = GetParam();
-    const unsigned runs = long_tests() ? 20000 : 1000;
+    // The rate itself is for the long test. Here it is that of the model
+    // (tests/model/running_example_test), whose orders the kernel has (model_test): enough runs to
+    // see that the program is the paper's.
+    const unsigned runs = long_tests() ? 20000 : 100;
     const Call call = pctctl({"--policy", policy, "--seed", "2018", "--runs", std::to_string(runs),
                               "--keep-going", "--jobs", "2", "--points", "pthread", "--",
                               built("programs/pos_example")},
@@ -310,12 +318,14 @@ TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
     ASSERT_EQ(runs, call.summary.runs_done) << call;
     EXPECT_EQ(2U, call.summary.threads);
     EXPECT_EQ(12U, call.summary.steps) << "ten events, the creation of B and the join";
-    const Interval interval = clopper_pearson(call.summary.failures, runs, 0.999);
-    std::cout << policy << ": " << call.summary.failures << " of " << runs << ", 99.9 % interval "
+    const Interval interval = clopper_pearson(call.summary.failures, runs, kConfidence);
+    std::cout << policy << ": " << call.summary.failures << " of " << runs << ", interval "
               << interval.low << " to " << interval.high << ", exact " << probability << "\n";
     EXPECT_LE(interval.low, probability);
     EXPECT_GE(interval.high, probability);
-    EXPECT_GT(call.summary.failures, 0U);
+    if (long_tests()) {
+        EXPECT_GT(call.summary.failures, 0U);
+    }
     EXPECT_EQ(0, call.summary.bound_run) << "it promises nothing of that kind";
     // By hand: A1 with B1 and B2 (both, unless A1 is the first), A2 with B3, A3 with B4, A4 with
     // B6. A2 is over before B4, so it does not race with B5.
@@ -338,7 +348,7 @@ INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
 class MeasuredStride : public testing::TestWithParam<unsigned> {};
 
 TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
-    const unsigned runs = 400;
+    const unsigned runs = long_tests() ? 2000 : 200;
     const std::string edges = std::to_string(GetParam());
     const Call call = pctctl({"--policy", "stride", "--stride-edges", edges, "--seed", "11",
                               "--runs", std::to_string(runs), "--keep-going", "--jobs", "2",
@@ -356,37 +366,39 @@ TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
         EXPECT_NE(std::string::npos, call.summary.results[i].strides.find(main)) << i;
     // The first choice is made before there is another thread.
     const double probability = 2 * ::pctctl::model::least_likely_edge(41, stride_max);
-    const Interval interval = clopper_pearson(call.summary.failures, runs, 0.999);
+    const Interval interval = clopper_pearson(call.summary.failures, runs, kConfidence);
     std::cout << edges << " edges, s_max " << stride_max << ": " << call.summary.failures << " of "
-              << runs << ", 99.9 % interval " << interval.low << " to " << interval.high
-              << ", exact " << probability << "\n";
+              << runs << ", interval " << interval.low << " to " << interval.high << ", exact "
+              << probability << "\n";
     EXPECT_LE(interval.low, probability);
     EXPECT_GE(interval.high, probability);
-    EXPECT_GT(call.summary.failures, 0U);
+    if (long_tests()) {
+        EXPECT_GT(call.summary.failures, 0U);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Edges, MeasuredStride, testing::Values(1U, 2U));
 
 // POS draws a new priority for a waiting event when another one has used its object. So a single
 // use, against seven by another process, comes last in 1 of 2^7 runs; were they two objects, in 1
-// of 8.
+// of 8. Of 200 runs that is more than 8 times with probability 3e-5, or at most 8 times with 3e-5.
 class CommonObject : public testing::TestWithParam<const char*> {};
 
 TEST_P(CommonObject, IsOneForTwoProcesses) {
     const bool apart = GetParam() == std::string_view("apart");
-    const Call call = pctctl({"--policy", "pos", "--seed", "7", "--runs", "120", "--keep-going",
+    const Call call = pctctl({"--policy", "pos", "--seed", "7", "--runs", "200", "--keep-going",
                               "--jobs", "4", "--", built("programs/common_object"), GetParam()},
                              std::chrono::seconds(240));
     ASSERT_TRUE(call.reported) << call;
-    ASSERT_EQ(120U, call.summary.runs_done) << call;
+    ASSERT_EQ(200U, call.summary.runs_done) << call;
     for (const RunResult& run : call.summary.results)
         ASSERT_TRUE(run.outcome == "pass" || run.exit_code == 1) << call;
-    const Interval interval = clopper_pearson(call.summary.failures, 120, 0.999);
-    std::cout << GetParam() << ": last in " << call.summary.failures << " of 120 runs\n";
+    std::cout << GetParam() << ": last in " << call.summary.failures << " of 200 runs\n";
+    const Interval interval = clopper_pearson(call.summary.failures, 200, kConfidence);
     const double expected = apart ? 1.0 / 8 : 1.0 / 128;
-    const double otherwise = apart ? 1.0 / 128 : 1.0 / 8;
-    EXPECT_TRUE(interval.low <= expected && expected <= interval.high);
-    EXPECT_FALSE(interval.low <= otherwise && otherwise <= interval.high);
+    EXPECT_LE(interval.low, expected);
+    EXPECT_GE(interval.high, expected);
+    EXPECT_EQ(apart, call.summary.failures > 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pos, CommonObject, testing::Values("unix", "tcp", "memory", "apart"));

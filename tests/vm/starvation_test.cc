@@ -1,14 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Strict priorities starve threads on purpose, for as long as the run lasts: the kernel's watchdog
-// (30 s) must not eject the scheduler, and a starved thread must not execute anything.
+// Strict priorities starve threads on purpose, for as long as the run lasts. All the same the
+// kernel's watchdog (30 s) must not eject the scheduler, and a starved thread must not execute
+// anything.
 #include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "harness.h"
 
 namespace vmtest {
 namespace {
+
+// The id of the thread of that name, once there is one.
+pid_t find_thread(const std::string& name) {
+    namespace fs = std::filesystem;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (std::chrono::steady_clock::now() < patience) {
+        for (const auto& process : fs::directory_iterator("/proc")) {
+            std::error_code ignored;
+            for (const auto& task : fs::directory_iterator(process.path() / "task", ignored)) {
+                std::string comm;
+                std::getline(std::ifstream(task.path() / "comm"), comm);
+                if (comm == name)
+                    return std::stoi(task.path().filename());
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return -1;
+}
+
+// A process of ours with that id, as soon as it is free. It keeps CPU 1 busy until it is killed.
+pid_t spin_as(pid_t id) {
+    clone_args args = {};
+    args.exit_signal = SIGCHLD;
+    args.set_tid = reinterpret_cast<std::uint64_t>(&id);
+    args.set_tid_size = 1;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    long made = -1;
+    do {
+        made = syscall(SYS_clone3, &args, sizeof args);
+    } while (made < 0 && errno == EEXIST && std::chrono::steady_clock::now() < patience);
+    if (made == 0) {
+        cpu_set_t cpu;
+        CPU_ZERO(&cpu);
+        CPU_SET(1, &cpu);
+        sched_setaffinity(0, sizeof cpu, &cpu);
+        alarm(30);
+        for (volatile unsigned spins = 0;;)
+            spins = spins + 1;
+    }
+    return static_cast<pid_t>(made);
+}
+
+// The run's last owner has ended, and another task of the machine has got its id.
+TEST(ReusedThreadId, DoesNotHoldUpTheRun) {
+    Process run({built("pctctl"), "--runs", "1", "--depth", "1", "--timeout", "15", "--",
+                 built("programs/last_owner")});
+    const pid_t id = find_thread("last-owner");
+    ASSERT_GT(id, 0);
+    const pid_t spinning = spin_as(id);
+    ASSERT_EQ(id, spinning) << std::strerror(errno);
+    EXPECT_EQ(0, run.wait(std::chrono::seconds(60))) << run.out() << run.err();
+    EXPECT_EQ(0, waitpid(spinning, nullptr, WNOHANG)) << "it did not outlast the run";
+    kill(spinning, SIGKILL);
+    waitpid(spinning, nullptr, 0);
+}
 
 TEST(Starvation, FiftyThreadsExecuteNothing) {
     const int seconds = long_tests() ? 65 : 35; // the watchdog has 30 s of patience

@@ -10,7 +10,7 @@ in_pool() { "$run" --in "$pool" "$@"; }
 # The keeper's process id: QEMU's parent.
 keeper() {
     for one in /proc/[0-9]*; do
-        cat "$one/cmdline" 2>/dev/null | tr '\0' ' ' | grep -q -- "--pool $pool " &&
+        { tr '\0' ' ' <"$one/cmdline"; } 2>/dev/null | grep -q -- "--pool $pool " &&
             echo "${one#/proc/}"
     done
 }

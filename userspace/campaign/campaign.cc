@@ -15,15 +15,15 @@
 namespace pctctl {
 namespace {
 
-// What the workers of a campaign share.
+// The state that the workers of a campaign share.
 class Board {
 public:
     Board(const CampaignPlan& plan, Executor& executor, const Campaign::OnFinished& on_finished)
         : plan_(plan), executor_(executor), on_finished_(on_finished) {}
 
-    // One worker: runs until nothing is left to start.
+    // What one worker does: it executes runs until none is left to start.
     void work(unsigned slot, const std::stop_token& stop) {
-        // An exception must not end the process: earlier runs' results would be lost.
+        // An exception must not end the process, or the results of earlier runs would be lost.
         try {
             while (const auto plan = next(stop)) {
                 auto result = executor_.execute(slot, *plan);
@@ -38,7 +38,7 @@ public:
         CampaignResult result;
         std::sort(done_.begin(), done_.end(),
                   [](const RunResult& a, const RunResult& b) { return a.number < b.number; });
-        // Also true when the request came too late to matter: then nothing is missing.
+        // A request that came too late has interrupted nothing: then no run is missing.
         result.interrupted =
             interrupted_ && done_.size() < plan_.runs && !error_ && (!failed_ || plan_.keep_going);
         result.runs = std::move(done_);
@@ -55,7 +55,7 @@ private:
 
     bool over() const { return error_ || (failed_ && !plan_.keep_going) || started_ == plan_.runs; }
 
-    // The next run's plan, when its seed is known; nothing when no more is to be started.
+    // Waits until the seed of the next run is known, and returns its plan. Nothing: no more runs.
     std::optional<RunPlan> next(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         const auto ready = [this] {
@@ -95,7 +95,7 @@ private:
         return algorithm;
     }
 
-    // What the runs up to this number have measured.
+    // Takes in what the runs up to this number have measured.
     void take_measured(std::uint32_t number) {
         for (; taken_ < number; ++taken_) {
             k_ = std::max(k_, ended_[taken_]->steps);
@@ -120,7 +120,7 @@ private:
         if (result)
             record(plan, std::move(*result));
         else
-            interrupted_ = true; // cancelled: as if it had not been started
+            interrupted_ = true; // cancelled: counts as not started
         changed_.notify_all();
     }
 
@@ -143,7 +143,7 @@ private:
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);
-        // Thousands of runs' output would be held otherwise.
+        // Else the output of thousands of runs would stay in memory.
         run.out = {};
         if (run.err.size() > kKeptOutput)
             run.err.erase(0, run.err.size() - kKeptOutput);

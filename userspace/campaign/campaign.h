@@ -24,26 +24,25 @@ struct CampaignPlan {
     bool keep_going = false;                     // after the first failure
     std::optional<RunSeed> fixed;                // a replay: every run has this seed
     PolicyParameters parameters;
-    std::optional<Strides> strides; // of policy stride; absent: from the lengths in earlier runs,
-    double stride_ratio = 1;        // by this ratio, see stride_ratio()
+    std::optional<Strides> strides; // for policy stride. Not set: from the lengths in earlier runs
+    double stride_ratio = 1;        // and this ratio, see stride_ratio()
     bool live_output = false;
     bool verify = false;
 };
 
 struct CampaignResult {
-    std::vector<RunResult> runs; // those that were carried out, ascending by number; of their
-                                 // output only the end of `err` is left
-    std::optional<Error> error;  // the executor failed; the runs before it are kept
-    bool interrupted = false;    // asked to stop before all was done
+    std::vector<RunResult> runs; // those that ended, ascending by number; of their output only the
+                                 // end of `err` is left
+    std::optional<Error> error;  // why the executor failed; the runs before that are kept
+    bool interrupted = false;    // asked to stop before all runs were done
     double elapsed_s = 0;
 };
 
-// k of run r is the largest number of steps that a change point of its policy could have been at,
-// and for strides a thread's length its largest one, over the runs 1 .. this: the measuring run
-// alone for the first, then those that are sure to have ended when r starts. With one job that is
-// every earlier run; with J > 1 it lags by 2 J, so that the seeds are a function of the campaign's
-// seed, J and the program's step counts, not of which run happened to end first. 0: no k yet (run
-// 1).
+// Run `run` takes its k, and the threads' lengths for strides, from the runs 1 .. this. With one
+// job these are all earlier runs. With J > 1 jobs this lags behind by 2 J (but is at least 1, the
+// measuring run), so that all these runs are sure to have ended. So the seeds are a function of the
+// campaign's seed, J and the program's step counts, and not of which run happened to end first. 0:
+// there is no k yet (run 1).
 std::uint32_t measured_before(std::uint32_t run, unsigned jobs);
 
 // Bytes of a run's stderr that a CampaignResult keeps.
@@ -51,13 +50,14 @@ inline constexpr std::size_t kKeptOutput = 1024;
 
 class Campaign {
 public:
-    // Called once for every run that ended, one at a time, with all its output; from any thread.
+    // Called once for every run that ended, with all its output. From any thread, one call at a
+    // time.
     using OnFinished = std::function<void(const RunResult&)>;
 
     Campaign(const CampaignPlan& plan, Executor& executor, OnFinished on_finished);
 
-    // Returns when the last run under way has ended. After a stop request none is started, and
-    // those under way are cancelled: they are not part of the result.
+    // Returns when the last run under way has ended. After a stop request no run is started. Those
+    // under way are cancelled and are not part of the result.
     CampaignResult run(std::stop_token stop);
 
 private:

@@ -11,7 +11,7 @@
 namespace pctctl {
 namespace {
 
-// What is alike in Tally and PolicyTally.
+// Counts a run in what Tally and PolicyTally have in common.
 template <typename T> void count(T& t, const RunResult& run) {
     ++t.runs;
     t.interventions += run.interventions;
@@ -21,7 +21,7 @@ template <typename T> void count(T& t, const RunResult& run) {
     }
 }
 
-// `policy` knows its runs by depth; adds what follows from these.
+// Computes the bounds from the numbers of runs of each depth.
 void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& parameters) {
     double all_deeper = 0;
     double unperturbed_deeper = 0;
@@ -41,9 +41,9 @@ void add_bounds(PolicyTally& policy, const Tally& all, const PolicyParameters& p
     }
 }
 
-// Of the partial orders that the policy's runs have shown, the one with the most races. All steps
-// and threads are taken for its own: the bound falls with each of the three. Without any the
-// theorem's least value, over all numbers of races.
+// The bound for the partial order with the most races that the policy's runs have shown. It takes n
+// and k of all runs, since the bound falls with threads, steps and races. If the races are not
+// known it is the least value over all numbers of races.
 void add_order_bound(PolicyTally& policy, std::span<const RunResult> runs, const Tally& all) {
     bool all_known = true;
     for (const RunResult& run : runs) {
@@ -100,7 +100,7 @@ const DepthTally* Tally::only_depth() const {
 }
 
 bool counts_for_bound(const RunResult& run, std::uint64_t k) {
-    return run.steps > 0 && run.outcome != Outcome::timeout &&
+    return run.steps > 0 && run.outcome != Outcome::timeout && !run.disturbed() &&
            (run.algorithm.depth <= 1 || run.seed.k >= k);
 }
 
@@ -110,6 +110,9 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
     for (const RunResult& run : runs) {
         count(t, run);
         orders.emplace(run.order_hash, run.steps);
+        t.disturbed += run.disturbed();
+        t.skipped_calls += run.skipped_calls;
+        t.unlocked_hooks += run.unlocked_hooks;
         t.threads = std::max(t.threads, run.threads);
         t.steps = std::max(t.steps, run.steps);
         t.k_eff = std::max(t.k_eff, k_eff(run, options.parameters));

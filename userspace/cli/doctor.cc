@@ -38,7 +38,7 @@ std::vector<Check> check_vm(const VmPlaces& places) {
     std::vector<Check> checks{Check::ok("vm: start", places.run)};
     std::error_code error;
     fs::path directory = fs::canonical(places.run, error).parent_path();
-    // Installed, launcher and kernel lie beside vm/run; in the source tree they are built.
+    // An installation has launcher and kernel beside vm/run; in the source tree they are built.
     bool installed = executable(directory / "launch");
     fs::path source = directory.parent_path();
     fs::path parts = installed ? directory : source / "build/vm";
@@ -86,7 +86,7 @@ ExitStatus run_doctor(const Result<std::string>& vm_run) {
     std::vector<Check> vm = check_vm(places);
     bool native = !failing(machine), virtually = !failing(vm);
 
-    // Of two ways one is enough.
+    // If runs are possible natively, a fault of the virtual machine is only a warning.
     if (native)
         for (Check& check : vm)
             if (check.level == Check::Level::fail)

@@ -47,7 +47,7 @@ Caller caller(const Options& options, const Surroundings& around) {
     return {options.invoked_as, around.sudo, around.vm || options.inside_vm};
 }
 
-// Results are complete only when all of them have reached their place.
+// Writes the results, and knows whether all of them have arrived.
 class Delivery {
 public:
     explicit Delivery(const Surroundings& around) : around_(around) {}
@@ -79,7 +79,7 @@ public:
     ExitStatus exit_status(const Report& report) const {
         if (report.campaign.error)
             return report.campaign.error->status;
-        // Violations: the environment did not do what the results rest on.
+        // With violations the scheduler is broken: the exit status must not claim a result.
         if (!complete_ || report.tally.violations.value_or(0) > 0)
             return ExitStatus::environment;
         return report.tally.failures > 0 ? ExitStatus::found : ExitStatus::nothing_found;
@@ -90,8 +90,8 @@ private:
     bool complete_ = true;
 };
 
-// Failing runs go to disk as they appear. What cannot be kept is said at once for the first, and
-// counted.
+// Writes failing runs to disk as they appear. Complains at once about the first that cannot be
+// kept, and counts the others.
 class Keeper {
 public:
     Keeper(RunStore store, Progress& progress, Log log)
@@ -130,16 +130,16 @@ Result<std::unique_ptr<Executor>> make_executor(const ExecutorOptions& options,
     return executor;
 }
 
-// What a call has decided before its first run.
+// What is known before the first run.
 struct Assignment {
     fs::path cwd;
-    Report report;                 // as far as it is known by then
+    Report report;                 // options, seed and caller; the rest follows
     std::optional<RunRecord> kept; // the run that a replay repeats
     CampaignPlan plan;
     Verbosity progress = Verbosity::normal;
 };
 
-// What campaigns and replays have in common.
+// The part of the plan that campaigns and replays share.
 CampaignPlan plan_for(const Options& options, const ExecutorOptions& run) {
     CampaignPlan plan;
     plan.policies = *portfolio(run.policy);
@@ -176,7 +176,7 @@ Status assign_replay(const Options& options, Assignment& work) {
         if (!loaded)
             return loaded.error();
         work.kept = std::move(*loaded);
-        // The program is to find its files where it found them then.
+        // The program must find its files where they were when the run was kept.
         if (::chdir(work.kept->cwd.c_str()) != 0)
             return Error::environment(fmt::format("cannot go to {}, where the kept run was: {}",
                                                   printable(work.kept->cwd), errno_text(errno)));
@@ -185,7 +185,7 @@ Status assign_replay(const Options& options, Assignment& work) {
     report.options = options.given.over(work.kept ? work.kept->options : ExecutorOptions());
     if (const Status ok = options.given.check_for(report.options.policy); !ok)
         return ok.error();
-    // Of a single run the text at the end says it all.
+    // A single run needs no progress: the text at the end says it all.
     work.progress = options.times == 1 && !options.verbose ? Verbosity::quiet : verbosity(options);
 
     CampaignPlan& plan = work.plan = plan_for(options, report.options);
@@ -274,7 +274,7 @@ ExitStatus run_session(const Options& options, const Surroundings& around) {
         report.kept = keeper.kept();
         not_kept = keeper.lost();
     }
-    executor->reset(); // the machine is back to normal before anything else can go wrong
+    executor->reset(); // unload the scheduler before anything else can go wrong
 
     report.tally = tally(report.campaign.runs, report.options, !replay);
     if (replay)

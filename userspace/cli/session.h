@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A whole call of pctctl: campaign or replay from options to exit status.
+// A whole call of pctctl: a campaign or a replay, from the options to the exit status.
 #pragma once
 
 #include <cstdio>
@@ -16,12 +16,12 @@
 
 namespace pctctl {
 
-// What a session needs of the outside world; tests give their own.
+// What a session needs of the outside world. Tests pass their own.
 struct Surroundings {
     std::function<Result<std::unique_ptr<Executor>>(const ExecutorOptions&)> make_executor;
-    // Called when the executor exists, that is when threads may be started.
+    // Called once the executor exists. Only then may threads be started.
     std::function<std::stop_token()> listen_for_interrupts;
-    std::FILE* out; // for people; the same as err when JSON goes to standard output
+    std::FILE* out; // text for people; equals err when JSON goes to standard output
     std::FILE* err;
     Log log;            // diagnostics, those on err among them
     int json_fd;        // where --json - goes
@@ -30,7 +30,7 @@ struct Surroundings {
     std::string kernel; // release of the running one
 };
 
-// options.mode: campaign or replay. Returns the exit status; everything has been said by then.
+// options.mode: campaign or replay. Prints everything, then returns the exit status.
 ExitStatus run_session(const Options& options, const Surroundings& surroundings);
 
 } // namespace pctctl

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kUsualCpus = 2; // what vm/run takes by itself
+constexpr unsigned kUsualCpus = 2; // the default of vm/run
 
 bool is_executable_file(const fs::path& path) {
     std::error_code error;
@@ -30,7 +30,7 @@ bool is_within(const fs::path& path, const fs::path& top) {
     return std::mismatch(top.begin(), top.end(), path.begin(), path.end()).first == top.end();
 }
 
-// With links resolved as far as it exists; nothing on error.
+// The path with links resolved, as far as it exists. Nothing on error.
 std::optional<fs::path> resolved(const fs::path& path, const fs::path& base) {
     std::error_code error;
     fs::path whole = fs::weakly_canonical(base / path, error);
@@ -77,7 +77,7 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
     std::optional<fs::path> shared = resolved(cwd, "/").value_or(cwd);
     if (!vm::is_shareable(shared->string()))
         shared.reset();
-    // Adds it unless it is shared already.
+    // Adds the directory unless the machine shares it already.
     const auto add = [&](const fs::path& path, const char* what) -> std::optional<Error> {
         const auto directory = resolved(path, cwd);
         if (!directory)
@@ -85,7 +85,7 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
                 fmt::format("{} cannot be resolved: {}", what, printable(path.string())));
         if (!vm::is_shareable(directory->string()))
             return Error::environment(
-                fmt::format("--vm cannot share {} with the virtual machine, as {} would need; name "
+                fmt::format("--vm cannot share {} with the virtual machine, but {} needs it; name "
                             "another place",
                             printable(directory->string()), what));
         if ((shared && is_within(*directory, *shared)) ||
@@ -105,14 +105,14 @@ Result<std::vector<std::string>> writable_directories(const Options& options, co
     if (options.mode == Mode::campaign)
         if (auto error = add(options.out, "--out"))
             return *error;
-    // A place that cannot be shared was no place for files when the run was kept, or is the host's
-    // own; then the guest says that it has no such directory.
+    // A directory that cannot be shared (/proc, say) is skipped: the guest then says that it has no
+    // such directory.
     if (options.mode == Mode::replay && !program_cwd.empty() &&
         vm::is_shareable(resolved(program_cwd, cwd).value_or(program_cwd).string()))
         if (auto error = add(program_cwd, "the kept run's directory"))
             return *error;
-    // The directory of a file. A device or pipe is not in any directory worth sharing. A missing
-    // directory is reported as without --vm: inside.
+    // Adds the directory of a file. A device or pipe needs no shared directory. A missing directory
+    // is left to the guest, which reports it as without --vm.
     const auto add_place_of = [&](const fs::path& file, const char* what) -> std::optional<Error> {
         std::error_code ignored;
         const fs::file_status status = fs::status(file, ignored);

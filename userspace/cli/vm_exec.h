@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// --vm: the same command line inside the virtual machine, by replacing this process with vm/run.
+// --vm: replaces this process by vm/run, which executes the same command line in the virtual
+// machine.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +15,16 @@
 
 namespace pctctl {
 
-// vm/run: `from_environment` (PCTCTL_VM_RUN) when set, else beside the executable: in the source
-// tree or where it is installed (`libexec`, relative to the executable's directory).
+// Finds vm/run. `from_environment` (PCTCTL_VM_RUN) wins if set. Else it is looked for beside the
+// executable: in the source tree, or in the installation (`libexec`, relative to the executable's
+// directory).
 Result<std::string> find_vm_run(const std::filesystem::path& executable,
                                 const std::filesystem::path& libexec, const char* from_environment);
 
-// Directories besides `cwd` (which the machine shares anyway, if it can) that must be writable
-// inside: those of --out (made here when absent, or its runs would be lost with the machine), of
-// the JSON file and the log, and `program_cwd`, where a replay starts the program. Absolute.
+// Absolute paths of the directories that the virtual machine must be able to write to: --out, that
+// of the JSON file, that of the log, and `program_cwd`, where a replay starts the program. Makes
+// --out if it is absent: else its runs would be lost with the machine. `cwd` is not among them,
+// since the machine shares it anyway, if it can.
 Result<std::vector<std::string>> writable_directories(const Options& options,
                                                       const std::filesystem::path& cwd,
                                                       const std::filesystem::path& program_cwd);
@@ -32,10 +35,10 @@ std::vector<std::string> vm_command(const std::string& vm_run, const Options& op
                                     std::span<const std::string> argv,
                                     const std::string& executable);
 
-// The same for the running program and its environment.
+// Finds vm/run for the running program, with its environment.
 Result<std::string> find_vm_run(const std::filesystem::path& libexec);
 
-// Does all of it; returns only on error. `libexec` as above.
+// All of the above. Returns only on error.
 Error exec_in_vm(const Options& options, std::span<const std::string> argv,
                  const std::filesystem::path& libexec, const Log& log);
 

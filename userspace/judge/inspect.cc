@@ -39,7 +39,7 @@ std::uint64_t own_net_namespace() {
     return option<std::uint64_t>(fd.get(), SO_NETNS_COOKIE).value_or(0);
 }
 
-// Asks for the other end of a unix socket of our own network namespace.
+// The other end of a Unix socket. The kernel answers only for our own network namespace.
 std::optional<std::uint64_t> unix_peer(std::uint64_t inode) {
     Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
     if (!netlink)

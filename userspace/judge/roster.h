@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The threads of a run, as its events tell.
+// The threads of a run, from the events that the scheduler sends.
 #pragma once
 
 #include <sys/types.h>
@@ -21,12 +21,12 @@ public:
 
     // "0.2.1": the first child of the second child of the first thread.
     std::string path(std::uint32_t thread) const;
-    // Those that have ended and made steps.
+    // Of the threads that have ended and made at least one step.
     std::vector<ThreadLength> lengths() const;
-    // Not ended yet.
+    // Those that have not ended yet.
     std::vector<LiveThread> alive() const;
-    // Process, signal and thread of the first fatal signal, in one line; empty: there was none.
-    // first_signal: the scheduler's own note of it, which cannot be lost as events can.
+    // Process, signal and thread of the first fatal signal, in one line; empty when there was none.
+    // first_signal: the signal as the scheduler's state has it, which cannot be lost as events can.
     std::string fatal_signal(unsigned first_signal) const;
 
 private:

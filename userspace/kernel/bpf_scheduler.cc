@@ -17,6 +17,7 @@
 #include "base/syscall_numbers.h"
 #include "base/text.h"
 #include "kernel/elf_layout.h"
+#include "kernel/kernel_functions.h"
 #include "kick.skel.h"
 #include "pctctl/points.h"
 #include "sched.skel.h"
@@ -42,7 +43,7 @@ constexpr unsigned libc_traits[] = {
 };
 static_assert(std::size(libc_traits) <= PCT_OBJECT_POINTS);
 
-// The last complaint of libbpf, so that an error can name the cause in one line.
+// The last warning of libbpf, so that our one line about an error can name the cause.
 std::string& last_complaint() {
     static thread_local std::string text;
     return text;
@@ -62,7 +63,7 @@ int remember_complaint(enum libbpf_print_level level, const char* format, va_lis
 }
 
 Error bpf_error(const std::string& what, int error) {
-    if (error == EPERM) // EACCES is the verifier's
+    if (error == EPERM) // not EACCES, which comes from the verifier
         return Error::environment("cannot " + what +
                                   ": not permitted; run as root, outside of a container");
     std::string text = "cannot " + what + ": " + errno_text(error);
@@ -119,7 +120,7 @@ BpfScheduler::~BpfScheduler() {
         reader_.request_stop();
         reader_.join();
     }
-    // The probes first: they must not count steps of tasks that nobody schedules.
+    // Detach the probes first, so that they count no steps of tasks that are no longer scheduled.
     objects_->links.clear();
     objects_.reset();
     if (configs_)
@@ -149,6 +150,11 @@ Status BpfScheduler::attach(const Options& options) {
     if (!o.sched || !o.kick)
         return bpf_error("open the BPF objects", errno);
 
+    const std::optional<std::uint64_t> flags = scheduler_flags();
+    if (!flags)
+        return Error::environment(std::string("the kernel's sched_ext is too old; ") +
+                                  kNewerKernel);
+    o.sched->struct_ops.pct_ops->flags = *flags;
     auto& settings = *o.sched->rodata;
     settings.nr_slots = options.slots;
     for (const pct_policy policy : options.policies)
@@ -203,7 +209,7 @@ Status BpfScheduler::attach(const Options& options) {
         o.links.emplace_back(link);
         return Done{};
     };
-    // The enforcing part before what it enforces, the scheduler last.
+    // Attach the enforcing programs before those that they enforce, and the scheduler last.
     for (const auto& e : enforced)
         if (Status s = keep(bpf_program__attach(e.enforcer), "attach to the scheduler's probes");
             !s)
@@ -237,13 +243,16 @@ Status BpfScheduler::attach(const Options& options) {
             !s)
             return s;
     }
-    for (bpf_program* program :
-         {o.sched->progs.on_syscall, o.sched->progs.on_syscall_exit, o.sched->progs.on_lock_wait,
-          o.sched->progs.on_lock_got, o.sched->progs.on_signal, o.sched->progs.on_exit})
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, o.sched->obj) {
+        const bpf_prog_type type = bpf_program__type(program);
+        if (type != BPF_PROG_TYPE_TRACEPOINT && type != BPF_PROG_TYPE_TRACING)
+            continue;
         if (Status s = keep(bpf_program__attach(program),
                             std::string("attach ") + bpf_program__name(program));
             !s)
             return s;
+    }
 
     bpf_link* scheduler = bpf_map__attach_struct_ops(o.sched->maps.pct_ops);
     if (!scheduler && errno == EBUSY)
@@ -263,12 +272,37 @@ pct_run_state BpfScheduler::snapshot(unsigned slot) const {
 void BpfScheduler::start_run(unsigned slot, pct_run_config config) {
     configs_[slot].id = 0;
     states_[slot] = {};
+    inboxes_[slot].skipped_calls = all_skipped_calls();
     config.id = next_id_++;
     {
         const std::lock_guard lock(inboxes_[slot].mutex);
         inboxes_[slot].events.clear();
     }
     configs_[slot] = config;
+}
+
+// The programs about the kernel's locks are left out: what the kernel skips of these are locks that
+// other programs wait for, which are none of the thread's.
+std::uint64_t BpfScheduler::all_skipped_calls() const {
+    const Objects& o = *objects_;
+    std::uint64_t sum = 0;
+    for (const bpf_object* object : {o.sched->obj, o.kick->obj}) {
+        bpf_program* program = nullptr;
+        bpf_object__for_each_program(program, object) {
+            if (program == o.sched->progs.on_lock_wait || program == o.sched->progs.on_lock_got)
+                continue;
+            bpf_prog_info info = {};
+            unsigned size = sizeof info;
+            const int fd = bpf_program__fd(program);
+            if (fd >= 0 && bpf_prog_get_info_by_fd(fd, &info, &size) == 0)
+                sum += info.recursion_misses;
+        }
+    }
+    return sum;
+}
+
+std::uint64_t BpfScheduler::skipped_calls(unsigned slot) const {
+    return all_skipped_calls() - inboxes_[slot].skipped_calls;
 }
 
 void BpfScheduler::end_run(unsigned slot) {
@@ -291,8 +325,8 @@ void BpfScheduler::consume() {
     ring_buffer__consume(objects_->ring.get());
 }
 
-// The ring is read up to the first record that is still being written, maybe by another run's CPU;
-// what is complete behind it has to wait for it.
+// One read of the ring ends at the first record that is still being written, maybe by another run's
+// CPU. Complete records may lie behind it, so read until all of them have come.
 void BpfScheduler::consume_all() {
     const std::lock_guard lock(ring_mutex_);
     const ring* events = ring_buffer__ring(objects_->ring.get(), 0);
@@ -311,7 +345,7 @@ int BpfScheduler::receive(void* self, void* data, std::size_t size) {
         return 0;
     Inbox& inbox = kernel.inboxes_[event.slot];
     if (event.run != kernel.configs_[event.slot].id)
-        return 0; // of a run that has ended
+        return 0; // the event is of a run that has ended
     {
         const std::lock_guard lock(inbox.mutex);
         inbox.events.push_back(event);
@@ -330,7 +364,7 @@ std::vector<pct_event> BpfScheduler::take_events(unsigned slot) {
 std::optional<std::string> BpfScheduler::ejected_by_now() const {
     if (read_text("/sys/kernel/sched_ext/state").value_or("") == "enabled\n")
         return ejected();
-    // Why is told when all threads have been given to another scheduler.
+    // The kernel tells the reason only after it has moved all threads to another scheduler.
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!ejected() && std::chrono::steady_clock::now() < patience)
         usleep(1000);

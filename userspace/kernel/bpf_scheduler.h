@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The BPF side: loads the scheduler and its probes, and gives access to the runs' state.
+// Loads the BPF scheduler and its probes, and gives access to the state of the runs.
 //
-// Life cycle: load() attaches everything, the destructor detaches. The kernel does the same when
-// the process ends in whatever way, because nothing is pinned.
+// Life cycle: load() attaches everything, the destructor detaches it. Nothing is pinned, so the
+// kernel detaches it as well when the process ends in whatever way.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace pctctl {
 
-// A file with libc operations to probe. Its path must name it for as long as the kernel side lives.
+// A file with libc operations to probe. Its path must stay valid as long as the BpfScheduler lives.
 struct ProbedObject {
     std::string probe_path;
     int fd = -1;
@@ -33,7 +33,7 @@ public:
     struct Options {
         unsigned slots = 1;
         unsigned points = 0;               // PCT_POINTS_*
-        std::vector<pct_policy> policies;  // that a run can have
+        std::vector<pct_policy> policies;  // those that a run can have
         std::vector<ProbedObject> objects; // at most PCT_MAX_OBJECTS; [0] is the C library
     };
 
@@ -42,27 +42,34 @@ public:
     BpfScheduler(const BpfScheduler&) = delete;
     BpfScheduler& operator=(const BpfScheduler&) = delete;
 
-    // Shared memory with the scheduler, one element a slot.
+    // The state that the scheduler shares with us in memory, one for each slot.
     volatile pct_run_state& state(unsigned slot) { return states_[slot]; }
     pct_run_state snapshot(unsigned slot) const;
 
-    // Frees the slot's state for a new run; fills in an id of its own.
+    // Zeroes the slot's state for a new run, and gives the run an id of its own.
     void start_run(unsigned slot, pct_run_config config);
     void end_run(unsigned slot);
 
-    // Makes the task (in the initial pid namespace) the run's first thread.
+    // Makes the task the run's first thread. pid: as the initial PID namespace numbers it.
     Status adopt(unsigned slot, pid_t pid);
-    // Lets the others go on although a thread (pct_run_state.holds) is in a wait of the kernel's.
+    // Gives up a hold (pct_run_state.holds): lower threads go on although its thread still waits
+    // inside the kernel.
     void break_hold(unsigned slot, unsigned hold);
 
-    // Readable when the run's last runnable thread has blocked since quiescent_armed was set.
+    // How often, since the slot's run began, the kernel did not call a program of the scheduler
+    // that it should have called. Which run was concerned is not known: it may be any that is under
+    // way.
+    std::uint64_t skipped_calls(unsigned slot) const;
+
+    // Becomes readable when the run's last runnable thread blocks after quiescent_armed was set.
     int quiescent_fd(unsigned slot) const { return inboxes_[slot].wake.get(); }
-    // Events of the slot's run since the last call, complete up to now.
+    // All events of the slot's run since the last call, up to now.
     std::vector<pct_event> take_events(unsigned slot);
 
-    // Set when the kernel has unloaded the scheduler: its reason, one line.
+    // If the kernel has unloaded the scheduler: its reason, in one line.
     std::optional<std::string> ejected() const;
-    // The same, from the kernel's first word of it on; then waits for the reason.
+    // The same, but notices it from the moment when the kernel begins to unload, and waits for the
+    // reason then.
     std::optional<std::string> ejected_by_now() const;
 
 private:
@@ -70,13 +77,15 @@ private:
     struct Inbox {
         std::mutex mutex;
         std::vector<pct_event> events;
-        Fd wake; // eventfd
+        Fd wake;                         // eventfd
+        std::uint64_t skipped_calls = 0; // all there were when the run began
     };
 
     explicit BpfScheduler(unsigned slots);
     Status attach(const Options& options);
+    std::uint64_t all_skipped_calls() const;
     void consume();
-    void consume_all(); // up to what has been written by now
+    void consume_all(); // everything that has been written by now
     static int receive(void* self, void* data, std::size_t size);
 
     std::vector<Inbox> inboxes_;

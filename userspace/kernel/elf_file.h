@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Reading ELF files: what the probes' places are computed from.
+// Reads ELF files, to compute where the probes go.
 #pragma once
 
 #include <gelf.h>
@@ -18,12 +18,12 @@ struct ElfEnd {
 };
 using ElfPtr = std::unique_ptr<Elf, ElfEnd>;
 
-// Null when the file is no 64-bit ELF file. The descriptor has to stay open.
+// Null if the file is not a 64-bit ELF file. The descriptor has to stay open.
 ElfPtr open_elf(int fd);
 
 std::vector<GElf_Phdr> executable_segments(Elf* elf);
 
-// File offset of a virtual address, in an executable segment.
+// File offset of a virtual address. Nothing if it is in no executable segment.
 std::optional<std::uint64_t> file_offset(Elf* elf, std::uint64_t address);
 
 struct Symbol {

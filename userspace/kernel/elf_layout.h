@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where things lie in an ELF file that holds probed libc operations.
+// Where the parts of an ELF file lie that holds probed libc operations.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace pctctl {
 
-// Text segment, syscall(2) and the points of the open file, in file offsets.
+// File offsets of the text segment, of the function syscall(2) and of the points.
 Result<pct_object> describe_object(int fd, std::span<const LibcPoint> points);
 
-// Size of the image of the program interpreter at path, up to the end of its text.
+// Size of the dynamic loader at path as mapped in memory, up to the end of its text.
 Result<std::uint64_t> loader_text_size(const std::string& path);
 
-// The interpreter (PT_INTERP) that this process itself was started with; empty: static.
+// The dynamic loader (PT_INTERP) that started this process. Empty: the process is static.
 std::string own_loader();
 
 } // namespace pctctl

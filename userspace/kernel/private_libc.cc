@@ -56,7 +56,7 @@ Error not_elf() {
 
 constexpr std::uint8_t kNop = 0x90, kLock = 0xf0, kJmpRel8 = 0xeb, kJmpRel32 = 0xe9;
 
-// How many bytes at the beginning are padding as assemblers write it: int3, or no-operation
+// How many bytes at the beginning are padding. Assemblers pad with int3, or with no-operation
 // instructions of any length (0f 1f with an operand, and prefixes).
 size_t padding_length(std::span<const std::uint8_t> code) {
     size_t at = 0;
@@ -67,7 +67,7 @@ size_t padding_length(std::span<const std::uint8_t> code) {
         if (next < code.size() && (code[next] == kNop || code[next] == 0xcc)) {
             next += 1;
         } else if (next + 2 < code.size() && code[next] == 0x0f && code[next + 1] == 0x1f) {
-            switch (code[next + 2]) { // ModRM: with which address
+            switch (code[next + 2]) { // ModRM says how long the address is
             case 0x00:
                 next += 3;
                 break;
@@ -95,7 +95,7 @@ size_t padding_length(std::span<const std::uint8_t> code) {
     }
 }
 
-// `nop; jmp target`, to stand at address; empty when it does not fit in room bytes.
+// The bytes of `nop; jmp target`, to be placed at address. Empty if they do not fit in room bytes.
 std::vector<std::uint8_t> entry_thunk(std::uint64_t address, std::uint64_t target, size_t room) {
     std::vector<std::uint8_t> code{kNop};
     auto distance = static_cast<std::int64_t>(target - address);
@@ -209,8 +209,8 @@ Result<PrivateFile> PrivateFile::copy(const std::string& path) {
         }
         at += n;
     }
-    // A set-user-id program runs as its owner here too, and has no such right where its file system
-    // gives none. Writing and changing the owner clear the bits, so they come last.
+    // A set-user-id program runs as its owner here too, except where its file system forbids that.
+    // Writing and changing the owner clear these bits, so they are set last.
     struct statvfs place{};
     const bool set_ids = ::fstatvfs(source.get(), &place) == 0 && !(place.f_flag & ST_NOSUID);
     const mode_t mode = status.st_mode & (set_ids ? 07777 : 01777);
@@ -280,7 +280,7 @@ Result<std::vector<LibcPoint>> prepare_libc_points(int fd) {
         if (::pread(fd, &first, 1, static_cast<off_t>(*offset)) == 1 && first == kLock) {
             std::uint8_t behind[16] = {};
             std::uint64_t end = *offset + symbol.size;
-            // Functions are aligned to 16 bytes, so padding ends there at the latest.
+            // Functions are aligned to 16 bytes, so the padding ends at the next such address.
             size_t room = (16 - (symbol.address + symbol.size) % 16) % 16;
             if (::pread(fd, behind, room, static_cast<off_t>(end)) != static_cast<ssize_t>(room))
                 continue;
@@ -310,7 +310,7 @@ Result<ProgramInfo> inspect_program(const std::string& name) {
     // The kernel follows scripts that are interpreted by scripts five levels deep.
     for (int level = 0; level < 6; level++) {
         int error = 0;
-        // An interpreter's name is a path, never looked up.
+        // The name of an interpreter is a path and is not looked up in PATH.
         std::string found = level == 0 || program.find('/') != std::string::npos
                                 ? executable_in_path(program, error)
                                 : program;
@@ -330,7 +330,7 @@ Result<ProgramInfo> inspect_program(const std::string& name) {
         }
         ElfPtr elf = file ? open_elf(file.get()) : nullptr;
         if (!elf)
-            return info; // unreadable, another class, or for execvp's /bin/sh
+            return info; // unreadable, not 64-bit, or a script that execvp gives to /bin/sh
         size_t count = 0;
         elf_getphdrnum(elf.get(), &count);
         info.is_static = true;
@@ -354,7 +354,7 @@ Result<ProgramInfo> inspect_program(const std::string& name) {
             if (!offset ||
                 std::find(addresses.begin(), addresses.end(), symbol->address) != addresses.end() ||
                 ::pread(file.get(), &first, 1, static_cast<off_t>(*offset)) != 1 || first == kLock)
-                continue; // see prepare_libc_points(); calls are already bound here
+                continue; // prepare_libc_points() redirects symbols; here calls are bound already
             addresses.push_back(symbol->address);
             info.points.push_back({*offset, index});
         }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A copy of the C library that only the program under test sees, and where its sync points are.
+// A private copy of the C library, which only the program under test sees, and its scheduling
+// points.
 //
-// A uprobe belongs to an inode: on the system's library it would slow every process of the machine.
-// The copy lives on a tmpfs that is mounted nowhere (it exists as long as a descriptor of it does,
-// so nothing can be left behind) and is bound over the library's path in the program's mount
-// namespace only.
+// A uprobe belongs to an inode: on the system's library it would slow down every process of the
+// machine. So the copy is bound over the library's path, in the program's mount namespace only. It
+// lives on a tmpfs that is mounted nowhere and exists as long as a descriptor of it does. So
+// nothing can be left behind.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,19 @@
 
 namespace pctctl {
 
-// Private copy of a regular file. Move-only; the copy goes with the last descriptor and mount of
-// it.
+// Private copy of a regular file. Move-only. The copy vanishes with its last descriptor and mount.
 class PrivateFile {
 public:
     static Result<PrivateFile> copy(const std::string& path); // needs CAP_SYS_ADMIN
 
     const std::string& original() const { return original_; } // absolute, without symbolic links
-    int fd() const { return file_.get(); } // for reading and, until close_for_writing(), writing
-    // The kernel executes no file that somebody has open for writing.
+    int fd() const { return file_.get(); } // for reading; before close_for_writing() also writing
+    // Must be called before the copy is executed: the kernel executes no file that is open for
+    // writing.
     Status close_for_writing();
-    // Names the copy's inode to uprobes and BPF links in this process.
+    // A path by which this process can name the copy's inode to uprobes and BPF links.
     std::string probe_path() const;
-    // Detached mount holding the copy as kName; a mount namespace may attach it, once.
+    // A detached mount that has the copy as kName. One mount namespace may attach it, once.
     int mount() const { return mount_.get(); }
     static constexpr const char* kName = "copy";
 
@@ -51,23 +52,25 @@ struct LibcPoint {
 // The C library mapped into this process, without symbolic links in the path.
 Result<std::string> libc_path();
 
-// Sync points of a shared library from its dynamic symbols: default versions only, one point for
-// each address (the first in PCT_LIBC_POINTS wins). An x86 uprobe on an instruction with a LOCK
-// prefix never fires; where a function begins with one (pthread_spin_lock), its symbols are pointed
-// to a `nop; jmp function` written into the padding behind it and the point is at the nop. So the
-// file must be a private copy that no process uses yet.
+// Scheduling points of a shared library, found by its dynamic symbols: default versions only, one
+// point for each address (the first in PCT_LIBC_POINTS wins).
+//
+// An x86 uprobe on an instruction with a LOCK prefix never fires. Where a function begins with one
+// (pthread_spin_lock), this writes a `nop; jmp function` into the padding behind it, lets the
+// symbols point there, and takes the nop as the point. So the file must be a private copy that no
+// process uses yet.
 Result<std::vector<LibcPoint>> prepare_libc_points(int fd);
 
 struct ProgramInfo {
-    std::string path;              // what will be mapped and executed: after PATH and #! lines
-    bool is_static = false;        // has no interpreter (ld.so), so a private libc is not used
+    std::string path;              // the file that is executed in the end, after PATH and #! lines
+    bool is_static = false;        // has no dynamic loader, so it does not use the private libc
     std::vector<LibcPoint> points; // of a static program with symbols, in the file `path`
 };
 
-// Looks name up as execvp would. Error of usage when it cannot be found or executed.
+// Looks name up as execvp would. Error of usage if it cannot be found or executed.
 Result<ProgramInfo> inspect_program(const std::string& name);
 
-// The one line for a program that cannot be executed for the errno value given.
+// The error, one line, for a program that cannot be executed; `error` is the errno value.
 Error cannot_run(const std::string& name, int error);
 
 } // namespace pctctl

@@ -14,7 +14,7 @@ struct Power {
     unsigned exponent;
 };
 
-// Their product when it is below 2^53; else, and when one of the bases is 0, 0.
+// The product of the powers. 0 if it is not below 2^53, or if one of the bases is 0.
 std::uint64_t exact_product(std::initializer_list<Power> powers) {
     constexpr std::uint64_t kExact = 1ULL << 53;
     std::uint64_t product = 1;

@@ -8,8 +8,9 @@
 
 namespace pctctl {
 
-// Whether name can be a group's: path components separated by '/', none of them empty, "." or "..",
-// without control characters, at most 200 bytes each, 1000 together. The error is of usage.
+// Can a group be called that? A name is path components separated by '/', without control
+// characters, at most 200 bytes each and 1000 together. No component is empty, "." or "..". Error
+// of usage.
 Status check_cgroup_name(std::string_view name);
 
 } // namespace pctctl

@@ -12,7 +12,7 @@ namespace pctctl {
 unsigned draw_depth(const RunSeed& seed) {
     if (seed.k == 0)
         return 1;
-    // Of uniform bits, i zeros come before the first one with probability 2^-(i+1).
+    // With uniform bits, the first 1 comes behind i zeros with probability 2^-(i+1).
     switch (std::countr_zero(pct_random(seed.stream, PCT_RAND_DEPTH, 0))) {
     case 0:
         return 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What carries out runs, and what it needs to know once, before any of them.
+// The interface of what carries out runs, and the options that are the same for all of them.
 #pragma once
 
 #include <chrono>
@@ -20,37 +20,37 @@ namespace pctctl {
 constexpr std::uint64_t kMostPids = 4'194'304;
 
 struct ExecutorOptions {
-    // The program and its arguments, verbatim; found through PATH as execvp does; never empty.
+    // The program and its arguments, verbatim. Looked up in PATH as execvp does. Never empty.
     std::vector<std::string> command;
-    // cgroup v2 that holds the runs, relative to the mount point, without "." and ".."; made when
-    // absent and then removed at the end. Absent: one of our own.
+    // The cgroup (v2) that holds the runs, relative to the mount point, without "." and "..". If it
+    // does not exist it is made, and removed at the end. Not set: we choose a name.
     std::optional<std::string> cgroup;
     // Depth d of the bugs looked for, 1 .. PCT_MAX_DEPTH: d - 1 change points a run; or kDepthAuto.
     unsigned depth = kDepthAuto;
-    // Scheduling algorithm, see known_policies(); or several with commas, see portfolio(). Which
-    // one and which depth a run has, its plan says.
+    // One scheduling algorithm of known_policies(), or several with commas, see portfolio(). A
+    // run's plan says which of them it has, and which depth.
     std::string policy = "pct";
-    // Of the policy's own options.
+    // The policies' own options.
     PolicyParameters parameters;
-    // Of a replay: what the run had (Algorithm); a campaign measures them.
+    // In a replay: the strides of the repeated run (Algorithm). A campaign measures its own.
     Strides strides;
-    // What counts as a step: PCT_POINTS_*, at least one bit.
+    // Scheduling points: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
-    // Slots: runs under way at once, 1 .. PCT_MAX_RUNS.
+    // How many runs are under way at once, each in a slot: 1 .. PCT_MAX_RUNS.
     unsigned jobs = 1;
-    // Wall time after which a run is ended with Outcome::timeout; > 0.
+    // A run that takes longer (wall time) ends with Outcome::timeout. > 0.
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
-    // CPU time without a step after which a thread is taken to spin; 0: never.
+    // A thread that uses this much CPU time without a step is taken to spin. 0: never.
     std::chrono::nanoseconds spin_limit = std::chrono::milliseconds(500);
-    // Run the program as this user (name or numeric id); absent: as we are.
+    // Run the program as this user (name or numeric id). Not set: as ourselves.
     std::optional<std::string> user;
     // Load the witness, so that RunPlan::verify can be asked for.
     bool verify = false;
-    // pids.max of a run's cgroup: bounds a program that forks without end; 1 .. kMostPids.
+    // pids.max of a run's cgroup, which bounds a program that forks without end: 1 .. kMostPids.
     std::uint64_t pids_limit = 4096;
 };
 
-// The options of a run of that algorithm alone.
+// The options for a run with that algorithm.
 inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& algorithm) {
     options.policy = algorithm.policy;
     options.depth = algorithm.depth;
@@ -58,16 +58,16 @@ inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& alg
     return options;
 }
 
-// Carries out runs. execute() may be called from several threads at once, each with its own slot
-// (0 <= slot < jobs). An Error means that no result exists and no further run will succeed.
+// Carries out runs. Several threads may call execute() at once, each with its own slot (0 <= slot <
+// jobs). An Error means that there is no result, and that no further run will succeed.
 class Executor {
 public:
     virtual ~Executor() = default;
     virtual Result<RunResult> execute(unsigned slot, const RunPlan& plan) = 0;
-    // Ends the runs under way soon, and all later ones: their execute() returns an Error. Does not
-    // wait for that. For interrupts; may be called from any thread at any time.
+    // For interrupts: soon ends the runs under way and all later ones, whose execute() then returns
+    // an Error. Does not wait for that. Any thread may call it at any time.
     virtual void cancel() {}
-    // What the user should know before the first run, one line each.
+    // Warnings to print before the first run, one line each.
     virtual std::vector<std::string> warnings() const { return {}; }
 };
 

@@ -17,18 +17,18 @@ constexpr std::uint64_t kLongest = kLongestStride;
 
 constexpr std::array<ParameterInfo, kParameters> kAll = {{
     {Parameter::skip_sequential, PCT_POLICY_PCT, "--skip-sequential", "skip_sequential", true, 0, 1,
-     "on", "pct: on: no change points at steps that no other\nthread could come before (on)"},
+     "on", "pct: on: change points only at steps where another\nthread could go first (on)"},
     {Parameter::join_phases, PCT_POLICY_PCT, "--join-phases", "join_phases", true, 0, 1, "off",
-     "pct: on: priorities and change points anew whenever\nonly one thread is enabled (off)"},
+     "pct: on: new priorities and change points whenever\nonly one thread is enabled (off)"},
     {Parameter::final_wait, PCT_POLICY_PCT, "--final-wait", "final_wait", true, 0, 1, "on",
      "pct: on: a main thread that ends its process lets the\nother threads go first (on)"},
     {Parameter::stride_max, PCT_POLICY_STRIDE, "--stride-max", "stride_max", false, 1, kLongest,
      "from thread lengths",
      "stride: most steps a thread makes at a time (from\nits length in earlier runs)"},
     {Parameter::stride_edges, PCT_POLICY_STRIDE, "--stride-edges", "stride_edges", false, 1, 2, "1",
-     "stride: without --stride-max: how many unlikely orders\nat once are to be met, 1 or 2 (1)"},
+     "stride: without --stride-max: how many unlikely orders\none run must have, 1 or 2 (1)"},
     {Parameter::radius, PCT_POLICY_RPRO, "--radius", "radius", false, 1, kLongest, "10",
-     "rpro: steps from the first change point to the\nlast, at most (10)"},
+     "rpro: at most so many steps from the first change\npoint to the last (10)"},
     {Parameter::pos_readonly, PCT_POLICY_POS, "--pos-readonly", "pos_readonly", true, 0, 1, "on",
      "pos: on: two events that only read do not race,\noff: they do (on)"},
     {Parameter::preemptions, PCT_POLICY_PREEMPT_BOUND, "--preemptions", "preemptions", false, 0,
@@ -110,7 +110,7 @@ nlohmann::json parameters_json(const PolicyParameters& parameters,
 
 PolicyParameters parameters_from(const nlohmann::json& object, pct_policy policy) {
     PolicyParameters parameters;
-    // One that we do not know would not be heeded: another schedule, without a word.
+    // A parameter that we do not know would be ignored, and the schedule silently be another one.
     if (!object.is_object() ||
         static_cast<std::ptrdiff_t>(object.size()) !=
             std::count_if(kAll.begin(), kAll.end(),

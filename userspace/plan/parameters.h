@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a user can set of single policies; --depth, which several have, is not among it. To add one:
-// its name in Parameter, its line in parameters.cc, its use in policy_config(), its policy's page.
+// Options that belong to one policy each. (--depth belongs to several, so it is not here.) To add
+// one: its name in Parameter, its line in parameters.cc, its use in policy_config(), its policy's
+// page.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ struct ParameterInfo {
     pct_policy policy;       // whose it is
     const char* option;      // on the command line: "--stride-max"
     const char* field;       // in run.json and in --json: "stride_max"
-    bool is_switch;          // on and off, 1 and 0; else a number
+    bool is_switch;          // on (1) or off (0); else a number
     std::uint64_t low;       // the smallest and
     std::uint64_t high;      // the largest value
     const char* usual;       // the default as text; a number, on, off, or what it is computed from
@@ -51,16 +52,16 @@ const ParameterInfo& info(Parameter parameter);
 // Values for some or all of the parameters.
 class PolicyParameters {
 public:
-    // What has been set; nothing: the default is to be used.
+    // The value that was set. Nothing: the default applies.
     std::optional<std::uint64_t> set_value(Parameter parameter) const {
         return values_[at(parameter)];
     }
-    // That or the default, which must be a number or a switch.
+    // The value that was set, or the default, which must be a number or a switch.
     std::uint64_t value(Parameter parameter) const;
-    std::string text(Parameter parameter) const; // as the command line takes it, or the default's
+    std::string text(Parameter parameter) const; // as on the command line, or the default's text
     void set(Parameter parameter, std::uint64_t value) { values_[at(parameter)] = value; }
 
-    // These, and those of `base` where nothing is set.
+    // The values set here, and for the others those of `base`.
     PolicyParameters over(PolicyParameters base) const;
     bool operator==(const PolicyParameters&) const = default;
 
@@ -70,14 +71,14 @@ private:
     std::array<std::optional<std::uint64_t>, kParameters> values_;
 };
 
-// Of a word from the command line.
+// Reads a word of the command line.
 Result<std::uint64_t> parse_parameter(const ParameterInfo& parameter, std::string_view text);
 
-// An object with a field for each parameter of these policies: a number, true, false, or null for a
-// default that is computed.
+// An object with a field for each parameter of these policies: a number, true or false. null stands
+// for a default that is computed.
 nlohmann::json parameters_json(const PolicyParameters& parameters,
                                std::span<const pct_policy> policies);
-// The other way round, for one policy. Throws std::invalid_argument or json::exception when a field
+// Reads such an object, for one policy. Throws std::invalid_argument or json::exception if a field
 // is missing or makes no sense.
 PolicyParameters parameters_from(const nlohmann::json& object, pct_policy policy);
 

@@ -10,7 +10,8 @@
 
 namespace pctctl {
 
-// "pthread,syscall" -> PCT_POINTS_*; an unknown name, or none, is an error that lists the known.
+// "pthread,syscall" -> PCT_POINTS_*. An unknown name, or none at all, is an error that lists the
+// known ones.
 Result<unsigned> parse_points(std::string_view text);
 std::vector<std::string> point_names(unsigned points);
 std::string points_text(unsigned points); // as parse_points reads it

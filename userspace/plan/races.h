@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The races of a run's partial order: D of Theorem 1 in Yuan, Yang, Gu, "Partial Order Aware
-// Concurrency Sampling" (CAV 2018), section 4.2. Two steps of different threads on the same object,
-// not both read-only, race if the step before the later one in its thread can come before the
-// earlier one: then both are at hand at the same time. Steps that can never be, since one enables
-// the other in a way that is not seen here, are counted as well, which makes the theorem's
-// probability smaller.
+// Concurrency Sampling" (CAV 2018), section 4.2.
+//
+// Two steps of different threads on the same object, not both read-only, race if both can be next
+// in their threads at the same time. That is so if the step before the later one, in its thread,
+// can come before the earlier one. Two steps may never be next at the same time because one enables
+// the other in a way that is not seen here. They are counted all the same, which makes the
+// theorem's probability smaller.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@ namespace pctctl {
 
 class Races {
 public:
-    // The next step in the order of execution; object 0: conflicts with nothing. Threads are
+    // Adds the next step in the order of execution. Object 0 conflicts with nothing. Threads are
     // numbered from 0, without large gaps.
     void step(std::uint32_t thread, std::uint64_t object, bool read_only);
 
@@ -23,7 +25,7 @@ public:
     std::uint64_t races() const { return races_; }
 
 private:
-    // For each thread, how many of its steps come before something, or at it.
+    // A vector clock: for each thread, how many of its steps come before something, or at it.
     using Clock = std::vector<std::uint32_t>;
     struct Accesses {
         std::vector<std::uint32_t> all; // numbers of the thread's steps on the object, from 1

@@ -40,7 +40,7 @@ Result<RunSeed> RunSeed::parse(std::string_view text) {
     if (digits.starts_with("0x") || digits.starts_with("0X"))
         digits.remove_prefix(2);
     RunSeed seed;
-    // from_chars would take a minus sign for signed types only; an empty or odd text it refuses.
+    // For unsigned types from_chars accepts no minus sign. It refuses empty and malformed text.
     const std::size_t high = digits.size() > kStreamDigits ? digits.size() - kStreamDigits : 0;
     if (digits.empty() || digits.size() > kSeedDigits ||
         (high > 0 && !parse_hex(digits.substr(0, high), seed.k)) ||

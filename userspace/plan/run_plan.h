@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Plan and result of one run: what a campaign asks for and what it gets back.
+// Plan and result of one run: what a campaign asks for, and what it gets back.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace pctctl {
 
-// The algorithm that a run's seed is for.
+// A run's scheduling algorithm. A seed means something only together with it.
 struct Algorithm {
     std::string policy = "pct"; // one of known_policies()
     unsigned depth = 2;         // d, 1 .. PCT_MAX_DEPTH
@@ -21,9 +21,9 @@ struct Algorithm {
     bool operator==(const Algorithm&) const = default;
 };
 
-// All that decides a run's schedule besides the algorithm, its parameters, and points: the random
-// stream, and the k the change points are drawn from (0: none are drawn, as in the first run of a
-// campaign, which measures k). Written as 24 hex digits: 8 of k, 16 of the stream.
+// Together with the algorithm, its parameters and the points, this decides a run's schedule: the
+// random stream, and the k that the change points are drawn from. k = 0: none are drawn, as in the
+// first run of a campaign, which measures k. Written as 24 hex digits: 8 of k, 16 of the stream.
 struct RunSeed {
     std::uint32_t k = 0;
     std::uint64_t stream = 0;
@@ -51,14 +51,18 @@ struct RunResult {
     Algorithm algorithm;
     Outcome outcome = Outcome::pass;
     int exit_code = 0;  // of the main process; -1 when it did not exit by itself
-    int signal = 0;     // outcome signal: the one that killed; else 0
+    int signal = 0;     // with outcome signal the one that killed; else 0
     std::string detail; // one line about a failure: process, thread, what the threads wait for
-    std::uint32_t threads = 0; // created, the first included
+    std::uint32_t threads = 0; // all that were created, the first one included
     std::uint64_t steps = 0;
     std::uint64_t concurrent = 0;    // steps with another thread enabled; 1 if there is none
     std::uint64_t longest_phase = 0; // the most in a phase (policies/policy.h); 1 if there is none
     std::uint64_t switches = 0;
     std::uint64_t interventions = 0; // demotions for lack of progress and other departures from PCT
+    // Times that the kernel did not call a program of the scheduler, in this run or another one
+    // under way, and that hooks of the policy were not kept apart.
+    std::uint64_t skipped_calls = 0;
+    std::uint64_t unlocked_hooks = 0;
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
     std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
@@ -69,6 +73,8 @@ struct RunResult {
     std::string err;
 
     bool failed() const { return outcome != Outcome::pass; }
+    // The scheduler may not have been what the bounds are about: the run does not count.
+    bool disturbed() const { return skipped_calls > 0 || unlocked_hooks > 0; }
 };
 
 } // namespace pctctl

@@ -50,8 +50,8 @@ Result<Strides> Strides::parse(std::string_view text) {
                 ? parse_number_or_hex(fmt::format("0x{}", word.substr(0, kIdentityDigits)))
                 : std::nullopt;
         if (!identity)
-            return Error::usage(fmt::format("'{}' is not a thread's identity, 16 hex digits, : and "
-                                            "its stride",
+            return Error::usage(fmt::format("'{}' is not a thread's identity (16 hex digits), a "
+                                            "colon and its stride",
                                             printable(word)));
         strides.threads.push_back({*identity, *stride});
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How far a thread goes at a time under --policy stride, from the lengths threads had in earlier
-// runs: M. Abdelrasoul, "Promoting Secondary Orders of Event Pairs in Randomized Scheduling using a
-// Randomized Stride" (ASE 2017), sections IV and V.A. A length L is a thread's number of steps; its
-// s_max is ceil(L / ratio), see stride_ratio.h.
+// How many steps a thread makes at a time under --policy stride: at most its s_max, computed from
+// the lengths that threads had in earlier runs. A thread's length L is its number of steps, its
+// s_max is ceil(L / ratio), see stride_ratio.h. M. Abdelrasoul, "Promoting Secondary Orders of
+// Event Pairs in Randomized Scheduling using a Randomized Stride" (ASE 2017), sections IV and V.A.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace pctctl {
 
-// The largest s_max; pct_random_upto() takes 32 bits.
+// The largest s_max, since pct_random_upto() takes 32 bits.
 inline constexpr std::uint32_t kLongestStride = 1'000'000'000;
 
 struct ThreadLength {
@@ -36,18 +36,18 @@ struct Strides {
     std::vector<ThreadStride> threads; // at most PCT_MAX_STRIDES
 
     bool operator==(const Strides&) const = default;
-    // "3", "3,00c0ffee00c0ffee:12,...": of others, then of each thread.
+    // "3", "3,00c0ffee00c0ffee:12,...": the s_max of others, then that of each listed thread.
     std::string text() const;
-    static Result<Strides> parse(std::string_view text); // Error of usage, without the option
+    static Result<Strides> parse(std::string_view text); // Error of usage; does not name the option
 };
 
-// The longest that each thread has been so far.
+// The greatest length that each thread has had so far.
 class ThreadLengths {
 public:
     void add(std::span<const ThreadLength> run);
-    // The longest threads get their own s_max. The others have that of the longest among them; of
-    // those not seen yet, no length is known: if there is none among them that is, the longest of
-    // all. Nothing seen: the random walk.
+    // The longest threads (PCT_MAX_STRIDES) get their own s_max. All other threads, those not seen
+    // yet included, have the s_max of the longest thread that got none; if all got one, that of the
+    // longest of all. If no thread has been seen yet: the random walk.
     Strides strides(double ratio) const;
 
 private:

@@ -28,7 +28,7 @@ std::string seconds_text(std::chrono::nanoseconds time) {
     return fmt::format("{}", std::chrono::duration<double>(time).count());
 }
 
-// What differs from the defaults, as options.
+// The options that differ from the defaults, as words of a command line.
 std::vector<std::string> option_words(const ExecutorOptions& options) {
     const ExecutorOptions usual;
     std::vector<std::string> words;

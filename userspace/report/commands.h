@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Command lines that repeat a run, to be copied by the user.
+// Command lines that repeat a run, for the user to copy.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pctctl {
 
-// The command line that repeats a run: from the directory it is kept in, or from its seed.
+// From the directory that the run is kept in, or from its seed.
 std::string replay_command(const Caller& caller, std::string_view kept_in);
 std::string replay_command(const Caller& caller, const RunSeed& seed,
                            const ExecutorOptions& options);

@@ -132,7 +132,7 @@ std::string summary_json(const Report& report) {
     j["steps"] = t.steps;
     j["k_eff"] = t.k_eff;
     j["orders"] = t.orders;
-    // One number stands for the campaign only when all its runs promise the same.
+    // A single bound makes sense only if all runs promise the same.
     if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
         j["bound_run"] = nullptr;
         j["bound_campaign"] = nullptr;
@@ -145,6 +145,7 @@ std::string summary_json(const Report& report) {
     for (const PolicyTally& policy : t.policies)
         j["policies"].push_back(policy_json(policy));
     j["interventions"] = t.interventions;
+    j["disturbed"] = t.disturbed;
     j["violations"] = or_null(t.violations);
     j["elapsed_s"] = report.campaign.elapsed_s;
     j["results"] = ordered_json::array();
@@ -161,7 +162,7 @@ std::string summary_json(const Report& report) {
 }
 
 Status write_report(const std::string& file, std::string_view text) {
-    // Devices, pipes and links to somewhere are written to, not replaced.
+    // Devices, pipes and links (symbolic or hard) are written to, not replaced by a new file.
     struct stat status{};
     const bool exists = ::lstat(file.c_str(), &status) == 0;
     const int error = exists && !(S_ISREG(status.st_mode) && status.st_nlink == 1)

@@ -10,11 +10,11 @@
 
 namespace pctctl {
 
-// One JSON object, "schema": 1, as documented in docs/results.md, with a newline at the end.
+// One JSON object with a newline at the end. docs/results.md documents its fields ("schema": 1).
 std::string summary_json(const Report& report);
 
-// Writes text to `file`, by way of a temporary file where `file` is or becomes a regular one, so
-// that nobody reads half of it.
+// Writes text to `file`. A regular file is written under a temporary name and renamed, so that
+// nobody reads half of it.
 Status write_report(const std::string& file, std::string_view text);
 
 } // namespace pctctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tells on stderr how a campaign goes: one line kept up to date on a terminal, a plain line now and
-// then elsewhere.
+// Shows on stderr how far a campaign is. A terminal gets one line that is kept up to date; anything
+// else gets a plain line now and then.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ struct ProgressState {
     double elapsed_s = 0;
 };
 
-// "17/100 runs, 8.3/s, 0 failures, 10 s left"; no rate and time before they can be told.
+// "17/100 runs, 8.3/s, 0 failures, 10 s left". Rate and time are left out until they are known.
 std::string progress_text(const ProgressState& state);
-// The same cut to what a terminal line of so many columns holds without wrapping.
+// The same, cut so that it fits on one terminal line of so many columns.
 std::string status_line(const ProgressState& state, unsigned columns);
-// The percentage (1, 10, 25, 50, 75, 90) that was reached between two counts, the highest one.
+// The highest percentage (of 1, 10, 25, 50, 75, 90) that was reached between two counts.
 std::optional<unsigned> milestone(std::uint64_t before, std::uint64_t done, std::uint64_t total);
 
 enum class Verbosity { quiet, normal, verbose };
@@ -44,7 +44,7 @@ public:
 
     // One call for each run, one at a time.
     void finished(const RunResult& run, Clock::time_point now = Clock::now());
-    // Takes the status line away, before somebody else writes a line to the stream.
+    // Removes the status line. To be called before anybody else writes a line to the stream.
     void clear();
 
 private:
@@ -59,8 +59,8 @@ private:
     bool drawn_ = false;
 };
 
-// Width of the terminal behind this stream; nothing when there is none. With --vm a pipe leads to
-// it, and vm/run has left word of that in the environment; inside_vm: whether to believe it.
+// Width of the terminal behind this stream; nothing if there is none. Inside the VM the stream is a
+// pipe, and vm/run passes the terminal's width in the environment. inside_vm: trust that variable.
 std::optional<unsigned> terminal_columns(std::FILE* stream, bool inside_vm = false);
 
 } // namespace pctctl

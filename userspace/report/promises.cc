@@ -15,7 +15,7 @@ namespace {
 constexpr double kWantedMiss = 0.05;
 constexpr std::uint64_t kMostRunsAdvised = 10'000'000;
 
-// "up to 12.4 %", rounded upwards; close to 1 what is missing to it as well.
+// "up to 12.4 %", rounded upwards. A probability close to 1 also shows how far from 1 it is.
 std::string chance(double probability) {
     if (probability > 0.9995)
         return fmt::format("up to 100 % ({})", at_most(probability));
@@ -31,16 +31,16 @@ std::string whose(const Report& report, const PolicyTally& policy) {
     return report.tally.policies.size() > 1 ? fmt::format(" of {}", policy.policy) : "";
 }
 
-// The words for what a policy promises about bugs.
+// How to state a policy's promise about bugs.
 struct Words {
     std::string bug;
     std::string formula;
     std::string source;
-    std::uint64_t odds = 0; // 0: too large to be exact
+    std::uint64_t odds = 0; // one in so many; 0: too large to be exact
 };
 
 bool within_radius(const PolicyTally& policy, const DepthTally& d) {
-    return policy.promise == Promise::radius && d.depth > 2; // else rpro is PCT
+    return policy.promise == Promise::radius && d.depth > 2; // at smaller depths rpro is PCT
 }
 
 // "of depth <= 2", "of depth 3 within 10 steps".
@@ -79,7 +79,7 @@ std::string advice(const Report& report, const DepthTally& d) {
         return {};
     const std::uint64_t runs = (needed + d.runs - d.counted) * report.tally.policies.size();
     if (needed == 0 || runs > kMostRunsAdvised)
-        return "; more runs hardly change that, fewer steps would";
+        return "; more runs would hardly change that, fewer steps would";
     return fmt::format("; --runs {} would bring that down to 5 %", runs);
 }
 
@@ -100,9 +100,10 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
             report.tally.uncontrolled())
             return fmt::format("Nothing can be said about {}bugs at these points.\n", other);
         return fmt::format("Nothing can be said yet about {}bugs at these points: {}.\n", other,
-                           report.replay ? "a replay draws nothing"
-                           : policy.runs == 1
-                               ? "the first run only measures the program"
+                           report.replay      ? "a replay draws nothing"
+                           : policy.runs == 1 ? "the first run only measures the program"
+                           : report.tally.disturbed > 0
+                               ? "the runs were disturbed, or expected fewer steps than there are"
                                : "no run expected as many steps as there are by now");
     }
     const std::string runs = report.tally.policies.size() > 1
@@ -117,7 +118,7 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
                        advice(report, *last));
 }
 
-// About the formula for one depth.
+// The formula for one depth, its value and its source.
 std::string formula_of_depth(const Report& report, const PolicyTally& policy, const DepthTally& d) {
     const Words words = words_for(report, policy, d);
     if (d.bound_run == 0 || report.tally.uncontrolled())
@@ -178,17 +179,18 @@ std::string doubts_text(const Report& report) {
                 strictly += fmt::format("{}{} (depth {})", strictly.empty() ? "" : ", ",
                                         chance(d.miss_unperturbed), d.depth);
         }
-        if (counted_runs > 0 && counted_runs < runs && !report.replay && !report.tally.uncontrolled())
-            text +=
-                fmt::format("{} of {}{} count for that chance: the first one only measures; one "
-                            "that expected fewer steps than\nthere are, or ran out of time, does "
-                            "not count either\n",
-                            counted_runs, counted(runs, "run"), whose(report, policy));
+        if (counted_runs > 0 && counted_runs < runs && !report.replay &&
+            !report.tally.uncontrolled())
+            text += fmt::format(
+                "{} of {}{} count for that chance: the first one only measures, and a run "
+                "that expected\nfewer steps than there are, or that timed out, does not "
+                "count either\n",
+                counted_runs, counted(runs, "run"), whose(report, policy));
         if (policy.interventions > 0 && !policy.depths.empty())
             text += fmt::format(
-                "{} in {}: a thread got nowhere (it polled, yielded or spun) while others waited, "
-                "so these went on.\nThe theorem does not speak of such runs; without them the "
-                "chance is {}\n",
+                "{} in {}: a thread was demoted because it made no progress (it polled, yielded or "
+                "spun)\nwhile others waited, or a wait inside the kernel took more than ten "
+                "seconds.\nThe theorem does not cover such runs; without them the chance is {}\n",
                 counted(policy.interventions, "intervention"), counted(policy.perturbed, "run"),
                 strictly.empty() ? "not known" : strictly);
     }

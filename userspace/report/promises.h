@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the runs of a campaign say about bugs that they did not find, by the promises of their
-// policies (plan/bound.h).
+// How likely a campaign missed a bug, computed from the promises of its policies (plan/bound.h).
 #pragma once
 
 #include <string>
@@ -9,17 +8,17 @@
 
 namespace pctctl {
 
-// How likely these runs missed a bug: one sentence for each policy that promises something, each on
-// a line of its own.
+// How likely these runs missed a bug. One sentence, on a line of its own, for each policy that
+// promises something.
 std::string chances_text(const Report& report);
 
-// What makes these chances less certain than they look: runs that do not count.
+// Runs that do not count for these chances: they are less certain than they look.
 std::string doubts_text(const Report& report);
 
 // The promises with their formulas and sources.
 std::string formulas_text(const Report& report);
 
-// The greatest depth that something is said about; 0: none.
+// The greatest depth that the report states a chance for; 0: none.
 unsigned deepest_promise(const Report& report);
 
 } // namespace pctctl

@@ -60,10 +60,10 @@ std::string verdict_text(const ReplayVerdict& verdict) {
     return {};
 }
 
-// Why the same seed may lead elsewhere; the causes that are known first.
+// Why the same seed may lead to another order. Known causes come first.
 std::string causes_text(const std::optional<RunRecord>& kept, const Report& report,
                         const std::string& kernel) {
-    std::string text = "what may be the cause:\n";
+    std::string text = "possible causes:\n";
     if (kept) {
         for (const std::string& change : changed_options(kept->options, report.options))
             text += fmt::format("  - {}\n", change);
@@ -78,10 +78,11 @@ std::string causes_text(const std::optional<RunRecord>& kept, const Report& repo
     for (const RunResult& run : report.campaign.runs)
         cut = cut || run.outcome == Outcome::timeout;
     if (cut)
-        text += "  - a run that --timeout ends stops at any step, so it has no order to compare\n";
+        text += "  - --timeout ends a run at an arbitrary step, so such a run has no order to "
+                "compare\n";
     if (report.tally.interventions > 0)
-        text += fmt::format("  - {} on threads without progress; --spin-limit measures CPU time, "
-                            "which varies\n",
+        text += fmt::format("  - {}: a thread without progress was demoted; --spin-limit measures "
+                            "CPU time, which varies\n",
                             counted(report.tally.interventions, "intervention"));
     text += "  - timers, timed waits and clocks, signals and input from outside, files left by "
             "earlier runs\n"

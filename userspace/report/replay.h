@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Replays: was it the same run again, and if not, why might that be.
+// Replays: was it the same run again? If not, what may be the cause?
 #pragma once
 
 #include <optional>
@@ -22,10 +22,10 @@ bool same_outcome(const RunResult& a, const RunResult& b);
 // Compares tries with the kept run; without one, with the first try.
 ReplayVerdict judge_replay(const std::optional<RunRecord>& kept, std::span<const RunResult> tries);
 
-// What the command line has changed against the kept run: "depth 3 instead of 2"; empty: nothing.
+// How the options differ from those of the kept run: "depth 3 instead of 2". Empty: they do not.
 std::vector<std::string> changed_options(const ExecutorOptions& kept, const ExecutorOptions& used);
 
-// What happened, for people. `from` names the kept run or is empty; `kernel` is the running one.
+// The text for people. `from` names the kept run, or is empty. `kernel` is the running one.
 std::string replay_text(const std::optional<RunRecord>& kept, const std::string& from,
                         const Report& report, const std::string& kernel);
 

@@ -14,7 +14,7 @@
 
 namespace pctctl {
 
-// How the user called us, for command lines to be copied.
+// How the user called us. Command lines for the user to copy look the same.
 struct Caller {
     std::string name = "pctctl";
     bool sudo = false;
@@ -23,7 +23,7 @@ struct Caller {
 
 // How a replay compares with the run it repeats; see replay.h.
 struct ReplayVerdict {
-    bool has_reference = false; // there is a kept run to compare with; else the first try is taken
+    bool has_reference = false; // compares with a kept run; else with the first try
     std::uint64_t tries = 0;
     std::uint64_t failed = 0;
     std::uint64_t same_outcome = 0;

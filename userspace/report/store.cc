@@ -65,7 +65,7 @@ std::optional<std::string> optional_bytes_from(const json& value) {
     return value.is_null() ? std::nullopt : std::optional(bytes_from(value));
 }
 
-// Numbers of a kept file end up in the scheduler: nothing out of range, nothing of another type.
+// The scheduler gets these numbers, so none may be out of range or of another type.
 std::uint64_t number(const json& value, std::uint64_t low, std::uint64_t high) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
         value.get<std::uint64_t>() > high)
@@ -151,8 +151,8 @@ RunRecord record_from(const json& j) {
     return record;
 }
 
-// Makes `name` in the directory; returns 0 or an errno value. Short writes and errors that only
-// close() reports are what a full or a remote disk shows.
+// Makes `name` in the directory. Returns 0 or an errno value. A full or remote disk may show itself
+// by a short write or only at close(), so both are checked.
 int write_new_file(int directory, const char* name, std::string_view text) {
     Fd file(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file)
@@ -162,7 +162,7 @@ int write_new_file(int directory, const char* name, std::string_view text) {
     return ::close(file.release()) == 0 ? 0 : errno;
 }
 
-// A directory below OUT with a name nobody else uses, gone with this object unless it was moved.
+// A directory below OUT with a name that nobody else uses. Removed with this object, unless moved.
 class Draft {
 public:
     explicit Draft(const fs::path& out) : path_((out / ".run-XXXXXX").string()) {
@@ -188,7 +188,7 @@ private:
     int error_ = 0;
 };
 
-// Is this a directory that an earlier campaign has left, or an empty one?
+// Is this a run that an earlier campaign kept, or an empty directory?
 bool is_kept_run(const std::string& path) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
@@ -305,7 +305,7 @@ Result<std::string> RunStore::keep(const RunResult& run) {
                                      {"run.json", description}})
         if (const int cause = write_new_file(directory.get(), name, text))
             return failed(cause);
-    if (::fchmod(directory.get(), 0755) != 0) // mkdtemp made it ours alone
+    if (::fchmod(directory.get(), 0755) != 0) // mkdtemp made it readable for us alone
         return failed(errno);
 
     if (::rename(draft.path().c_str(), target.c_str()) == 0) {
@@ -315,13 +315,13 @@ Result<std::string> RunStore::keep(const RunResult& run) {
     if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
         return failed(errno);
     if (!is_kept_run(target))
-        return Error::environment(fmt::format("cannot keep run {}: {} exists and is no run of "
-                                              "pctctl; name another directory with --out",
+        return Error::environment(fmt::format("cannot keep run {}: {} exists and pctctl did not "
+                                              "make it; name another directory with --out",
                                               run.number, printable(target)));
-    // Whoever looks sees the old run, the new one, or (where exchange is not supported: some
-    // network file systems) for a moment none; never a mixture.
+    // A reader sees the old run or the new one, never a mixture. Some network file systems cannot
+    // exchange two names: there a reader may see neither for a moment.
     if (::renameat2(AT_FDCWD, draft.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
-        return target; // what is in the draft's place now, the old run, goes with it
+        return target; // the old run is the draft now, and is removed with it
     Draft old(out_);
     if (old.error())
         return failed(old.error());

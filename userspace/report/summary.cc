@@ -63,7 +63,7 @@ std::string failures_text(const Report& report) {
     return text;
 }
 
-// "pct", "stride (stride-max 20)"; without switches at their default and what is not used.
+// "pct", "stride (stride-max 20)". Leaves out switches at their default and unused parameters.
 std::string policy_text(const Report& report, const std::string& name) {
     const PolicyParameters& set = report.options.parameters;
     std::string values;
@@ -85,7 +85,7 @@ std::string policies_of(const Report& report) {
     return (report.tally.policies.size() > 1 ? "policies " : "policy ") + text;
 }
 
-// Who found how much, when several took turns.
+// How much each policy found, when several took turns.
 std::string shares_text(const Report& report) {
     std::string text;
     for (const PolicyTally& policy : report.tally.policies) {
@@ -99,7 +99,7 @@ std::string shares_text(const Report& report) {
     return text;
 }
 
-// Different orders are what a campaign explores.
+// How many different orders the campaign explored.
 std::string orders_text(const Report& report) {
     const Tally& t = report.tally;
     if (t.runs < 2 || t.uncontrolled() || report.replay)
@@ -116,6 +116,21 @@ std::string orders_text(const Report& report) {
                        counted(t.runs, "run"), why);
 }
 
+// Runs in which the scheduler itself was disturbed.
+std::string disturbed_text(const Tally& t) {
+    std::string text;
+    if (t.skipped_calls > 0)
+        text += fmt::format("the kernel left out {} of the scheduler\n",
+                            counted(t.skipped_calls, "call"));
+    if (t.unlocked_hooks > 0)
+        text += fmt::format("the policy was called {} while another call was under way\n",
+                            counted(t.unlocked_hooks, "time"));
+    if (t.disturbed > 0)
+        text += fmt::format("  {} with that: not counted for the chance above\n",
+                            counted(t.disturbed, "run"));
+    return text;
+}
+
 std::string numbers_text(const Report& report, Detail detail) {
     const Tally& t = report.tally;
     std::string text = fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
@@ -125,6 +140,7 @@ std::string numbers_text(const Report& report, Detail detail) {
     text += orders_text(report);
     if (t.policies.size() > 1)
         text += shares_text(report);
+    text += disturbed_text(t);
     text += doubts_text(report);
     if (detail == Detail::full)
         text += formulas_text(report);
@@ -144,7 +160,7 @@ std::string violations_text(const Report& report) {
                                    counted(t.runs - t.unverified, "verified run"));
     if (*t.violations == 0)
         return text;
-    text += "  the scheduler did not keep its promise: do not trust the results above\n";
+    text += "  the scheduler did not enforce the schedule: do not trust the results above\n";
     std::size_t shown = 0;
     for (const RunResult& run : report.campaign.runs)
         for (const std::string& line : run.violation_details)
@@ -160,7 +176,7 @@ std::string outcome_text(const RunResult& run) {
     std::string_view more = run.detail;
     if (run.outcome == Outcome::exit) {
         text += fmt::format(" {}", run.exit_code);
-        // The detail begins by saying the same.
+        // The detail begins with the exit status as well; do not print it twice.
         if (more.starts_with("exit status"))
             more.remove_prefix(std::min(more.find("; "), more.size() - 2) + 2);
     }
@@ -198,11 +214,11 @@ std::string uncontrolled_warning(const Report& report) {
     const std::string program = printable(shell_quote(report.options.command[0]), 200);
     if (report.tally.threads == 0)
         return fmt::format("WARNING: NOTHING WAS CONTROLLED: no thread of {} came under the "
-                           "scheduler, its runs say nothing; 'pctctl doctor' may know why",
+                           "scheduler, so the runs say nothing; 'pctctl doctor' may know why",
                            program);
     return fmt::format("WARNING: NOTHING WAS CONTROLLED: no scheduling point was reached by {}: it "
-                       "makes no call of --points {}, or contains its own copy of them (statically "
-                       "linked)",
+                       "makes none of the calls of --points {}, or contains its own copy of them "
+                       "(statically linked)",
                        program, points_text(report.options.points));
 }
 

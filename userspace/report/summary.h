@@ -9,7 +9,7 @@
 namespace pctctl {
 
 enum class Detail {
-    brief,  // only failures, and what casts doubt on the results; empty when there is neither
+    brief,  // only failures and violations; empty when there are none
     normal, // what was found and how sure that is, then the numbers
     full,   // and the formulas these numbers come from
 };
@@ -20,7 +20,7 @@ std::string summary_text(const Report& report, Detail detail = Detail::normal);
 // "signal SIGSEGV: process app (thread 2) ...", one line, safe for a terminal.
 std::string outcome_text(const RunResult& run);
 
-// For stderr, whatever the verbosity; empty when something was controlled.
+// A warning for stderr, printed at any verbosity, that no run was under control. Else empty.
 std::string uncontrolled_warning(const Report& report);
 
 } // namespace pctctl

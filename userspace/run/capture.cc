@@ -44,7 +44,7 @@ void Capture::forward_rest(int to) {
 }
 
 void Capture::copy(int to, off_t end, int patience) {
-    char buffer[PIPE_BUF]; // poll() promises room for so much
+    char buffer[PIPE_BUF]; // poll() promises that a pipe has room for so much
     while (forwarded_ < end) {
         pollfd room{to, POLLOUT, 0};
         const int ready = ::poll(&room, 1, patience);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a program writes to one of its streams during a run: a file in memory, bounded.
+// The output of a program on one stream (stdout or stderr) of a run: a file in memory, bounded.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace pctctl {
 
-// Of a longer output the beginning and the end are kept, this much of each.
+// Of a longer output this much of the beginning and of the end is kept.
 constexpr off_t kCaptureEnd = off_t{32} << 20;
 
 class Capture {
@@ -20,15 +20,15 @@ public:
 
     int fd() const { return file_.get(); } // the program's end
 
-    // Copies to `to` what has come since the last call, as far as `to` takes it without waiting:
-    // the caller has a run to watch. What trim() has freed meanwhile is left out, with a line that
-    // says so.
+    // Copies to `to` what has come since the last call, as far as `to` takes it without waiting,
+    // because the caller has a run to watch. A line stands for what trim() has freed meanwhile.
     void forward(int to);
-    // All the rest, however long that takes. To be called when nothing more comes.
+    // Copies all the rest, however long that takes. Call it when nothing more comes.
     void forward_rest(int to);
-    // Frees the memory of what will not be kept. To be called now and then while the program runs.
+    // Frees the memory of what will not be kept. Call it now and then while the program runs.
     void trim();
-    // All of it, or its beginning and its end with a line between them that says what is missing.
+    // All of the output; or its beginning and end, with a line between them that says what is
+    // missing.
     std::string contents() const;
 
 private:
@@ -39,7 +39,7 @@ private:
 
     Fd file_;
     off_t forwarded_ = 0;
-    off_t freed_ = kCaptureEnd; // nothing is left between kCaptureEnd and here
+    off_t freed_ = kCaptureEnd; // what lies between kCaptureEnd and here has been freed
 };
 
 } // namespace pctctl

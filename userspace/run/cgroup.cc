@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kDeathTimeout = std::chrono::seconds(10);
 
-// Mount points are written with octal escapes for white space and backslashes.
+// /proc/self/mounts writes white space and backslashes as octal escapes.
 std::string unescaped(std::string_view text) {
     std::string result;
     for (size_t i = 0; i < text.size(); i++) {
@@ -109,7 +109,7 @@ Result<Cgroup> Cgroup::open(std::string mount, std::string parent, std::string_v
             return Error::environment("cannot create cgroup '" + group.path_ +
                                       "': the limit of groups (cgroup.max.descendants or "
                                       "cgroup.max.depth) is reached; choose another parent");
-        if (error != EEXIST) // else somebody else made it just now: an existing one
+        if (error != EEXIST) // EEXIST: somebody else made it just now, so it is an existing group
             return failed("create", group.path_, error);
     }
     group.directory_.reset(::open(group.path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -121,7 +121,7 @@ Result<Cgroup> Cgroup::open(std::string mount, std::string parent, std::string_v
 
     bool existed = group.made_.empty() || group.made_.back() != group.path_;
     if (existed) {
-        // Not ours: must not be emptied by our destructor.
+        // Not ours: our destructor must not kill what is in it.
         auto in_use = group.populated();
         if (!in_use || *in_use) {
             group.removed_ = true;
@@ -160,13 +160,13 @@ Result<std::optional<std::string>> Cgroup::limit_processes(unsigned count) {
         return Reason("the cgroup v2 hierarchy at '" + mount_ +
                       "' has no pids controller; boot with 'systemd.unified_cgroup_hierarchy=1', "
                       "or use --vm");
-    // Each group from the mount point down to our parent must pass the controller on.
+    // Every group from the mount point down to our parent must pass the pids controller on.
     std::string group = mount_;
     std::string_view rest = std::string_view(path_).substr(mount_.size());
     for (const std::string& part : split(rest, '/')) {
         std::string control = group + "/cgroup.subtree_control";
         if (!contains(read_text(control).value_or(""), "pids")) {
-            // The kernel would allow it, and then no process in the groups below.
+            // The kernel would allow the change, but then no process in the groups below.
             if (group != mount_ && !read_text(group + "/cgroup.procs").value_or("").empty())
                 return Reason("cgroup '" + group +
                               "' contains processes, so it cannot have the pids controller for "
@@ -183,7 +183,7 @@ Result<std::optional<std::string>> Cgroup::limit_processes(unsigned count) {
         }
         group += "/" + part;
     }
-    // A group of the user's gets its own limit back.
+    // If the group is the user's own, it gets its old limit back at the end.
     const std::string limit = path_ + "/pids.max";
     const bool existed = made_.empty() || made_.back() != path_;
     if (std::string old(trimmed(read_text(limit).value_or(""))); existed && !old.empty()) {
@@ -258,8 +258,8 @@ Status Cgroup::remove() {
         if (!first)
             first = std::move(error);
     };
-    // The kernel may take a moment to notice that the last process has ended; cgroup.kill leaves
-    // its mark on a group that stays.
+    // Wait first: the kernel may take a moment to notice that the last process has ended, and a
+    // group that stays should not have been killed (see zygote.cc, `migrate`).
     if (auto empty = wait_empty(std::chrono::milliseconds(100)); empty && !*empty) {
         if (auto killed = kill(); !killed)
             note(killed.error());
@@ -270,7 +270,7 @@ Status Cgroup::remove() {
     for (auto path = made_.rbegin(); path != made_.rend(); ++path) {
         auto deadline = Clock::now() + std::chrono::seconds(2);
         int error = 0;
-        // EBUSY: the last process was reaped but its group is not yet aware of it.
+        // EBUSY: the last process has been reaped, but the group does not know it yet.
         while (::rmdir(path->c_str()) != 0 && (error = errno) == EBUSY && Clock::now() < deadline)
             ::usleep(1000);
         struct stat status;

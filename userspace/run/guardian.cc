@@ -59,7 +59,7 @@ bool empty(const std::string& directory) {
     return !events || events->find("populated 1") == std::string::npos;
 }
 
-// Up to ten seconds: a process may need a moment to die.
+// Waits up to ten seconds, since a process may need a moment to die.
 void until_empty(const std::string& directory) {
     for (int i = 0; i < 1000 && !empty(directory); i++)
         ::usleep(10 * 1000);
@@ -101,8 +101,8 @@ void carry_out(const std::vector<Duty>& duties) {
             take_back_pids(duty->path);
 }
 
-// What `ps` and `pkill -f` see is the memory of the argument vector, inherited from the controller:
-// write over our copy of it.
+// Overwrites our copy of the argument vector, which we inherited from the controller. Else `ps` and
+// `pkill -f` would take us for the controller.
 void change_command_line(std::string_view name) {
     auto stat = read_text("/proc/self/stat").value_or("");
     size_t end_of_name = stat.rfind(')');
@@ -121,8 +121,8 @@ void change_command_line(std::string_view name) {
     std::memcpy(arguments, name.data(), name.size());
 }
 
-// Waits until the pipe has something to read; false when the controller is dead and it has not. The
-// end of the pipe alone would do, did not a child of the controller keep it open.
+// Waits until the pipe has something to read. False: it has not, and the controller is dead. The
+// end of the pipe is not enough to tell, since a child of the controller may keep it open.
 bool more_to_read(int pipe, int controller) {
     for (;;) {
         pollfd fds[2] = {{pipe, POLLIN, 0}, {controller, POLLIN, 0}};
@@ -144,7 +144,7 @@ bool more_to_read(int pipe, int controller) {
     int null = ::open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; fd++)
         ::dup2(null, fd);
-    // Above the numbers in use, then down to 3 and 4.
+    // Move both descriptors out of the way first, then to 3 and 4.
     pipe = ::fcntl(pipe, F_DUPFD, 10);
     controller = controller >= 0 ? ::fcntl(controller, F_DUPFD, 10) : -1;
     ::dup2(pipe, 3);
@@ -152,7 +152,7 @@ bool more_to_read(int pipe, int controller) {
         controller = ::dup2(controller, 4);
     ::close_range(controller >= 0 ? 5 : 4, ~0U, 0);
     if (::chdir("/") != 0) {
-        // Only keeps a file system busy; nothing to be done about it.
+        // We keep a file system busy. There is nothing to be done about it.
     }
 
     std::vector<Duty> duties;
@@ -192,9 +192,9 @@ void take_back_pids(const std::string& control) {
             continue;
         const std::string limit = read_text(entry->path() / "pids.max").value_or("max");
         if (trimmed(limit) != "max")
-            return; // of another campaign, say
+            return; // it may be another campaign's
     }
-    // ENOENT: went with the directory. EBUSY: somebody below passes it on.
+    // ENOENT: the directory is gone. EBUSY: a group below passes the controller on.
     write_text(control, "-pids");
 }
 
@@ -230,8 +230,8 @@ void Guardian::send(char kind, const std::string& path, std::string_view text) {
     std::string record(reinterpret_cast<const char*>(&header), sizeof header);
     record += path;
     record += text;
-    // Larger than PIPE_BUF or a guardian that is gone: nothing depends on it while we live. SIGPIPE
-    // is kept from us for the length of the call.
+    // A record may be larger than PIPE_BUF, or the guardian may be gone: nothing depends on it
+    // while we live. SIGPIPE is blocked for the length of the call.
     sigset_t pipe_signal, old;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Cleans up after a controller that died without doing so itself.
+// Cleans up if the controller dies (is killed, for example) before it has done so itself.
 //
-// A small process in its own session, with its own name, that holds nothing but the read end of a
-// pipe and a descriptor of the controller's process. The controller tells it in advance what is to
-// be undone; when that process ends without having dismissed it, the guardian kills what runs in
-// the cgroups named, removes them and takes back changed settings, the latest first. Life cycle:
-// start() while the controller has a single thread; the destructor dismisses it, by which time the
-// controller must have undone everything itself.
+// A small process in a session of its own, with a name of its own. It holds nothing but the read
+// end of a pipe and a descriptor of the controller's process. Through the pipe the controller tells
+// it in advance what will have to be undone. If the controller ends without dismissing it, the
+// guardian kills the processes in those cgroups, removes the cgroups and restores changed settings,
+// the latest first.
+//
+// Life cycle: start() it while the controller has a single thread. The destructor dismisses it; by
+// then the controller must have undone everything itself.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +21,8 @@
 
 namespace pctctl {
 
-// Writes -pids to a cgroup.subtree_control, unless a group below has a limit by now that would be
-// gone without a word.
+// Writes -pids to a cgroup.subtree_control, unless a group below has a limit by now: that limit
+// would silently be lost.
 void take_back_pids(const std::string& control);
 
 class Guardian {
@@ -30,14 +32,14 @@ public:
     Guardian& operator=(Guardian&&) = delete;
     ~Guardian();
 
-    // Directories are absolute paths. forget() withdraws whatever was said about one.
+    // Directories are absolute paths. forget() withdraws whatever was announced for one.
     void kill_in(const std::string& directory);           // kill the processes, keep the cgroup
-    void remove_when_empty(const std::string& directory); // about to be made by us
+    void remove_when_empty(const std::string& directory); // call it before making the cgroup
     void kill_and_remove(const std::string& directory);
     void forget(const std::string& directory);
-    // On the controller's death write text to file. forget(file) withdraws it.
+    // If the controller dies, write text to file. forget(file) withdraws it.
     void restore(const std::string& file, std::string_view text);
-    // The same with the pids controller for the groups below: take_back_pids(file).
+    // If the controller dies, call take_back_pids(file).
     void take_back_pids(const std::string& file);
 
     pid_t pid() const { return pid_; }

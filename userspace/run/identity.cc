@@ -15,7 +15,7 @@ namespace {
 std::optional<unsigned> number(std::string_view text) {
     unsigned value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // The largest one means "unchanged" to the kernel.
+    // The largest number means "unchanged" to the kernel.
     if (error != std::errc() || end != text.data() + text.size() || value == ~0U)
         return std::nullopt;
     return value;

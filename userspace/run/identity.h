@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The user the program under test runs as, when not as the controller's.
+// The user that the program under test runs as, if it is not the controller's.
 #pragma once
 
 #include <sys/types.h>
@@ -16,15 +16,16 @@ struct Identity {
     uid_t uid = 0;
     gid_t gid = 0;
     std::vector<gid_t> groups; // supplementary ones, gid among them
-    std::string name;          // empty when the number has no name
+    std::string name;          // empty if the number has no name
     std::string home = "/";
 };
 
-// By name, or by number: "1000", "1000:100". A number need not be known. Error of usage otherwise.
+// By name or by number: "1000", "1000:100". A number may be unknown to the system, a name may not:
+// that is an error of usage.
 Result<Identity> find_identity(const std::string& text);
 
-// The user on whose behalf a guest was booted: PCTCTL_GUEST_UID and PCTCTL_GUEST_GID in the
-// environment, set by vm/run; nothing when absent or root.
+// The user on whose behalf the virtual machine was booted. vm/run passes it in the environment, as
+// PCTCTL_GUEST_UID and PCTCTL_GUEST_GID. Nothing if they are not set, or for root.
 Result<std::optional<Identity>> guest_identity();
 
 } // namespace pctctl

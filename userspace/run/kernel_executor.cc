@@ -36,13 +36,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// After its main process has ended, a run goes on while something in it still happens, this long.
+// Leftover processes: after its main process has ended, a run goes on for at most this long, as
+// long as not all of its threads are blocked.
 constexpr auto kRestOfRun = 2s;
-// A wait of the kernel's own that lasts longer than this may be for a thread that it keeps waiting.
+// While a thread waits inside the kernel, lower threads stand still (a hold). If that lasts longer
+// than this, the thread may be waiting for one of them, and the hold is given up.
 constexpr auto kLongestHold = 10s;
-// How often a run is looked at without being told that something happened.
+// How often a run is looked at even if nothing was reported.
 constexpr std::chrono::nanoseconds kHeartbeat = 100ms;
-// Everything of a run has been killed; the kernel still has to get rid of it.
+// How long the kernel may take to remove the threads of a run after they have been killed.
 constexpr auto kBurial = 30s;
 
 Result<std::vector<int>> allowed_cpus() {
@@ -56,7 +58,7 @@ Result<std::vector<int>> allowed_cpus() {
     return cpus;
 }
 
-// Departures from the algorithm; the final wait is part of it.
+// Departures from the algorithm. (The final wait is part of the algorithm.)
 std::uint64_t interventions(const pct_run_state& state) {
     std::uint64_t count = state.hold_breaks;
     for (unsigned why = 0; why < PCT_DEMOTE_NR; ++why)
@@ -65,8 +67,8 @@ std::uint64_t interventions(const pct_run_state& state) {
     return count;
 }
 
-// Nothing goes on by itself. A thread that waits for a disk does: when that is done is not the
-// program's doing, and must not decide how far it gets.
+// Will nothing happen by itself? A thread that waits for a disk goes on by itself. When it does is
+// not the program's doing, so it must not decide how far the program gets.
 bool looks_at_rest(const pct_run_state& state) {
     return state.runnable == 0 &&
            std::all_of(std::begin(state.holds), std::end(state.holds),
@@ -102,7 +104,7 @@ public:
     std::vector<std::string> warnings() const override { return warnings_; }
 
 private:
-    // A run under way, as seen from here.
+    // A run under way.
     struct Watched {
         unsigned slot;
         std::uint32_t number;
@@ -114,7 +116,8 @@ private:
         Capture& out;
         Capture& err;
     };
-    // The first one has what had to be changed above for all of them, so it goes last.
+    // The first group has changed settings of the groups above for all of them, so it is removed
+    // last.
     struct Groups : std::vector<Cgroup> {
         ~Groups() {
             while (!empty())
@@ -141,7 +144,7 @@ private:
     void tell_what_is_loaded(const BpfScheduler::Options& load) const;
     void tell_end(const RunResult& run, const pct_run_state& state) const;
 
-    // In order of construction: what comes later may use what comes earlier.
+    // In order of construction, since a later member may use an earlier one.
     ExecutorOptions options_;
     std::vector<int> cpus_; // never empty
     Log log_;
@@ -150,7 +153,7 @@ private:
     std::optional<Cgroup> cgroup_;
     Groups slots_; // with jobs > 1
     std::vector<std::string> warnings_;
-    std::vector<std::uint64_t> limit_hits_; // of each slot's group, at the end of its last run
+    std::vector<std::uint64_t> limit_hits_; // of each slot's group, as of the end of its last run
     std::optional<PrivateFile> libc_;
     std::optional<PrivateFile> program_; // of a static program
     std::optional<Launcher> launcher_;
@@ -168,9 +171,19 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     Result<ProgramInfo> program = inspect_program(options.command.front());
     if (!program)
         return program.error();
-    // After what can be said about the program on any machine.
+    // Errors of the program come first, since they do not depend on the machine.
     if (Status ready = preflight(); !ready)
         return ready.error();
+    const std::vector<pct_policy> policies = portfolio_ids(options.policy);
+    const auto runs_in_parallel = [](pct_policy id) {
+        pct_policy_config config = {};
+        config.policy = id;
+        return is_parallel(config);
+    };
+    if (const Check cpus_used = check_cpus();
+        cpus_used.level != Check::Level::ok &&
+        std::any_of(policies.begin(), policies.end(), runs_in_parallel))
+        self->warnings_.push_back(cpus_used.detail + "; " + cpus_used.remedy);
 
     LaunchOptions launch;
     launch.command = options.command;
@@ -187,7 +200,7 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
         launch.identity = std::move(*identity);
     }
 
-    // Everything that forks comes before anything that makes threads or maps much memory.
+    // Fork the helper processes before we have threads or map much memory.
     Result<Guardian> guardian = Guardian::start();
     if (!guardian)
         return guardian.error();
@@ -196,7 +209,7 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     BpfScheduler::Options load;
     load.slots = options.jobs;
     load.points = options.points;
-    load.policies = portfolio_ids(options.policy);
+    load.policies = policies;
     Result<std::string> libc = libc_path();
     if (!libc)
         return libc.error();
@@ -269,13 +282,14 @@ Status KernelExecutor::prepare_groups() {
             return slot.error();
         slots_.push_back(std::move(*slot));
     }
+    bool told = false;
     for (unsigned i = 0; i < options_.jobs; ++i) {
-        // Process 1 of a run is none of the program's.
+        // One more, for process 1 of the run, which is ours.
         Result<std::optional<std::string>> unlimited =
             group(i).limit_processes(static_cast<unsigned>(options_.pids_limit) + 1);
         if (!unlimited)
             return unlimited.error();
-        if (*unlimited && warnings_.empty()) // the others' reason is the same
+        if (*unlimited && !std::exchange(told, true)) // the others' reason is the same
             warnings_.push_back("the number of processes is not limited: " + **unlimited);
         limit_hits_.push_back(group(i).limit_hits());
     }
@@ -313,13 +327,14 @@ void KernelExecutor::hear(Watched& run) {
     run.err.trim();
 }
 
-// Why the run is deadlocked, if it is. Of a service that has been left behind, which may be idle,
-// it takes more to say so.
+// Is the run deadlocked? Then returns why. If the main process has ended, the leftover processes
+// may be an idle service that waits for a client. They count as deadlocked only if each of their
+// threads waits for another of them (all_held).
 std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
     const pct_run_state before = kernel_->snapshot(run.slot);
     if (!looks_at_rest(before) || before.alive == 0)
         return std::nullopt;
-    hear(run); // of all threads there were at that time: a child may wait for the disk
+    hear(run); // now the roster has all threads that there were: a child may wait for the disk
     LiveInspector inspector;
     const std::vector<LiveThread> threads = run.roster.alive();
     const Verdict verdict = judge(threads, before.timers != 0, inspector);
@@ -331,15 +346,15 @@ std::optional<std::string> KernelExecutor::deadlock(Watched& run) {
         });
     if (left_behind && !verdict.all_held)
         return std::nullopt;
-    if (after.lost_events != 0) // there may be threads that we have not heard of
+    if (after.lost_events != 0) // there may be threads that the roster does not have
         return std::nullopt;
     if (!verdict.deadlock || after.runnable != 0 || after.progress != before.progress)
         return std::nullopt;
     return joined(verdict.lines);
 }
 
-// One copy of the state may show a thread neither held for, when that was read, nor runnable, a
-// moment later.
+// Looks twice. A copy of the state is not taken at one instant: a thread that changes between held
+// and runnable meanwhile may show up as neither.
 bool KernelExecutor::at_rest(unsigned slot) const {
     const pct_run_state before = kernel_->snapshot(slot);
     if (!looks_at_rest(before))
@@ -363,9 +378,10 @@ KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_st
 Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
     const auto start = Clock::now();
     const auto deadline = start + options_.timeout;
-    std::optional<std::chrono::nanoseconds> rest; // time that the rest had, the main process ended
+    // Set once the main process has ended: the time that its leftover processes have had since.
+    std::optional<std::chrono::nanoseconds> rest;
     auto looked = start;
-    std::uint64_t judged = ~0ull; // progress at which the run was last looked at for a deadlock
+    std::uint64_t judged = ~0ull; // progress of the run when it was last checked for a deadlock
     struct Held {
         std::uint64_t count = 0;
         Clock::time_point since;
@@ -394,7 +410,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
         const auto before = std::exchange(looked, Clock::now());
-        if (status) // while the whole machine stands still, as virtual ones do, nobody has time
+        if (status) // time in which a whole virtual machine stood still does not count
             rest = rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, kHeartbeat)
                         : 0ns;
         if (rest && (now.alive == 0 || at_rest(run.slot) || *rest > kRestOfRun)) {
@@ -411,7 +427,8 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
                 return Ending{Outcome::deadlock, std::move(*why)};
         }
         if (Clock::now() >= deadline) {
-            if (rest) // in time; what is left would have been killed soon in any case
+            if (rest) // the main process ended in time; leftover processes would be killed soon
+                      // anyway
                 return ending_of(run, *status);
             LiveInspector inspector;
             return Ending{Outcome::timeout,
@@ -431,15 +448,17 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
     }
 }
 
-// Kills what is left of a run and waits until the scheduler has seen the last of it.
+// Kills the leftover processes of a run, and waits until the scheduler has seen the last thread
+// end.
 Status KernelExecutor::bury(unsigned slot, Process& process) {
-    // Not by the cgroup: once that has been killed, kernels start processes in it less directly.
+    // Not by cgroup.kill: afterwards some kernels kill what is started in that cgroup (see
+    // zygote.cc).
     if (Status s = process.kill_all(); !s)
         return s;
     const auto patience = Clock::now() + kBurial;
     while (kernel_->snapshot(slot).alive != 0 && !kernel_->ejected()) {
         if (Clock::now() > patience)
-            return Error::environment("processes of a run are still there after SIGKILL; see "
+            return Error::environment("processes of a run are still alive after SIGKILL; see "
                                       "cgroup " +
                                       group(slot).path());
         usleep(200);
@@ -489,6 +508,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     Watched run{slot, plan.number, *process, {}, {}, {}, plan.live_output, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
+    const std::uint64_t skipped = kernel_->skipped_calls(slot);
     const std::optional<int> status = process->wait_status();
     const Status buried = bury(slot, *process);
     hear(run);
@@ -515,7 +535,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     if (std::exchange(limit_hits_[slot], hits) != hits && result.outcome != Outcome::pass) {
         const std::string met = "it met the limit of processes and threads, --pids-limit " +
                                 std::to_string(options_.pids_limit);
-        // What many threads do would take up the line.
+        // The detail about many threads may be long, so the limit comes first.
         if (result.outcome == Outcome::exit)
             result.detail += "; " + met;
         else
@@ -527,18 +547,21 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
                                            : (status ? WTERMSIG(*status) : 0);
     result.threads = state.threads;
     result.steps = state.steps;
-    // With nobody else a change point has one place, where it changes nothing.
+    // A run in which no other thread was ever enabled counts as having one such step, so that k is
+    // not 0. A change point there changes nothing.
     if (state.steps) {
         result.concurrent = std::max<std::uint64_t>(state.policy.concurrent, 1);
         result.longest_phase = std::max<std::uint64_t>(state.policy.longest_phase, 1);
     }
     result.switches = state.switches;
     result.order_hash = state.order_hash;
-    if (result.outcome != Outcome::timeout) // a loop without end says nothing about a length
+    if (result.outcome != Outcome::timeout) // a thread in an endless loop has no length
         result.lengths = run.roster.lengths();
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();
     result.interventions = interventions(state);
+    result.skipped_calls = skipped;
+    result.unlocked_hooks = state.lock_breaks;
     result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();

@@ -10,8 +10,8 @@
 
 namespace pctctl {
 
-// Loads the scheduler into the running kernel; it is gone again when the executor is destroyed or
-// the process ends. An Error says what this machine lacks. `log` learns what was loaded and what
+// Loads the scheduler into the running kernel. The kernel unloads it when the executor is destroyed
+// or the process ends. An Error says what this machine lacks. `log` learns what was loaded and what
 // each run met with.
 Result<std::unique_ptr<Executor>> make_kernel_executor(const ExecutorOptions& options,
                                                        const Log& log = {});

@@ -40,9 +40,9 @@ using launch_detail::Slot;
 
 namespace {
 
-// Steps of ours take milliseconds; a machine so loaded that they take this long is broken.
+// The helpers' steps take milliseconds. If one takes this long, something is broken.
 constexpr int kPatienceMs = 60 * 1000;
-constexpr int kDeathMs = 60 * 1000; // a thousand threads, one at a time, on a slow machine
+constexpr int kDeathMs = 60 * 1000; // a thousand threads end one at a time, on a slow machine
 
 std::string describe(Step step) {
     switch (step) {
@@ -104,11 +104,11 @@ Error explain(const Message& message, const std::string& program) {
 }
 
 Error vanished() {
-    return Error::environment("the helper process that starts the program ('pct-slot') was killed; "
-                              "nothing else of the campaign can run");
+    return Error::environment("the helper process that starts the program ('pct-slot') was killed, "
+                              "so no further run of the campaign can start");
 }
 
-// Takes in one message; false when there is none within the time (-1: blocks).
+// Receives one message. False if none comes within the time (-1: no limit).
 bool receive(Slot& slot, int timeout_ms) {
     if (slot.dead)
         return false;
@@ -191,7 +191,8 @@ std::vector<std::string> environment(const std::optional<Identity>& identity) {
         return entry.substr(0, entry.find('=')) == name;
     };
     for (char** entry = environ; entry && *entry; entry++) {
-        // For us alone; with some of them addresses would depend on the caller's terminal.
+        // These are for us alone. Some would make addresses depend on the width of the caller's
+        // terminal.
         if (std::string_view(*entry).starts_with("PCTCTL_GUEST_"))
             continue;
         if (identity && (is(*entry, "HOME") || is(*entry, "USER") || is(*entry, "LOGNAME")))
@@ -216,7 +217,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return result;
 }
 
-// Mount points of all cgroup file systems, v1 too, as the mount table writes them.
+// Mount points of all cgroup file systems, also of v1, as the mount table writes them.
 std::vector<std::string> cgroup_mounts() {
     std::vector<std::string> result;
     for (const std::string& line : split(read_text("/proc/self/mounts").value_or(""), '\n')) {
@@ -257,7 +258,7 @@ Status Process::release() {
                                   "' could not be executed within " +
                                   std::to_string(kPatienceMs / 1000) + " seconds");
     }
-    return Done{}; // killed from outside in this moment: wait_status() tells
+    return Done{}; // if it was killed from outside just now, wait_status() tells
 }
 
 std::optional<int> Process::wait_status() {
@@ -293,7 +294,7 @@ Launcher::Launcher(Launcher&& other) noexcept
     : slots_(std::move(other.slots_)), mother_(std::exchange(other.mother_, -1)) {}
 
 Launcher::~Launcher() {
-    slots_.clear(); // the end of each zygote, then of the mother
+    slots_.clear(); // closing the sockets ends each zygote, and then the mother
     if (mother_ > 0)
         while (::waitpid(mother_, nullptr, 0) < 0 && errno == EINTR) {
         }

@@ -14,6 +14,7 @@
 #include "base/proc_text.h"
 #include "base/text.h"
 #include "kernel/kernel_functions.h"
+#include "pctctl/run.h"
 #include "run/cgroup.h"
 
 namespace pctctl {
@@ -48,7 +49,7 @@ std::optional<std::string> read_gzip(const std::string& path) {
     return text;
 }
 
-// The file system below root, and what several checks need of it.
+// The files below root, and facts that several checks need.
 struct Machine {
     std::string root;
     std::string libbpf;
@@ -69,7 +70,7 @@ struct Machine {
         return std::nullopt;
     }
 
-    // "y", "m", "n"; nothing when the configuration is not known.
+    // "y", "m" or "n". Nothing if the configuration is not known.
     std::optional<std::string> option(const std::string& name) const {
         if (!config)
             return std::nullopt;
@@ -82,8 +83,9 @@ struct Machine {
 
 Check check_kernel(const Machine& machine) {
     if (exists(machine.root + "/sys/kernel/sched_ext")) {
-        if (auto name = missing_kernel_function(machine.root + "/sys/kernel/btf/vmlinux"))
-            return Check::fail("sched_ext", "that of kernel " + machine.release + " lacks " + *name,
+        if (auto name = missing_in_kernel(machine.root + "/sys/kernel/btf/vmlinux"))
+            return Check::fail("sched_ext",
+                               "the sched_ext of kernel " + machine.release + " lacks " + *name,
                                kNewerKernel);
         return Check::ok("sched_ext", "kernel " + machine.release + " has it");
     }
@@ -130,30 +132,59 @@ Check check_realtime(const Machine& machine) {
     return Check::ok("PREEMPT_RT", "not a real-time kernel");
 }
 
+// The preemption model that the kernel has started with; empty: not known.
+std::string booted_preemption(const Machine& machine) {
+    constexpr std::string_view option = "preempt=";
+    std::string model;
+    for (const std::string& word :
+         split(trimmed(read_text(machine.root + "/proc/cmdline").value_or("")), ' '))
+        if (word.starts_with(option))
+            model = word.substr(option.size()); // the last one counts
+    if (!model.empty())
+        return model;
+    for (const auto& [name, is] : {std::pair{"CONFIG_PREEMPT", "full"},
+                                   {"CONFIG_PREEMPT_LAZY", "lazy"},
+                                   {"CONFIG_PREEMPT_VOLUNTARY", "voluntary"},
+                                   {"CONFIG_PREEMPT_NONE", "none"}})
+        if (machine.option(name) == "y")
+            return is;
+    return {};
+}
+
 Check check_preemption(const Machine& machine) {
     constexpr const char* what = "preemption";
-    constexpr const char* remedy = "boot with preempt=full or write 'full' to "
-                                   "/sys/kernel/debug/sched/preempt, else a change of "
-                                   "priority may take effect late";
+    // A thread that loses at a step would go on with it until the kernel gets round to preempting.
+    constexpr const char* remedy =
+        "else changes of priority come too late; boot with preempt=full, "
+        "write 'full' to /sys/kernel/debug/sched/preempt, or use --vm";
     auto model = read_text(machine.root + "/sys/kernel/debug/sched/preempt");
     if (model) {
-        // The one in force is in parentheses.
+        // The model in force is in parentheses.
         size_t begin = model->find('('), end = model->find(')');
         std::string name = begin != std::string::npos && end != std::string::npos
                                ? model->substr(begin + 1, end - begin - 1)
                                : "";
         if (name == "full" || name == "lazy")
             return Check::ok(what, "the model is '" + name + "'");
-        return Check::warn(what, "the model is '" + name + "'", remedy);
+        return Check::fail(what, "the model is '" + name + "', it has to be 'full' or 'lazy'",
+                           remedy);
     }
     bool dynamic = machine.version.find("PREEMPT_DYNAMIC") != std::string::npos;
     bool built_in = machine.version.find("PREEMPT") != std::string::npos;
     if (built_in && !dynamic)
         return Check::ok(what, "the kernel is preemptible");
-    if (dynamic)
-        return Check::warn(what, "the model is not known, since debugfs cannot be read",
+    if (!dynamic)
+        return Check::fail(what, "the kernel was not built to be preemptible", remedy);
+    const std::string booted = booted_preemption(machine);
+    if (booted.empty())
+        return Check::fail(what, "the model is not known, since debugfs cannot be read",
                            "mount it with 'mount -t debugfs none /sys/kernel/debug' as root");
-    return Check::warn(what, "the kernel was not built to be preemptible", remedy);
+    if (booted == "full" || booted == "lazy")
+        return Check::ok(what, "the kernel was booted with the model '" + booted + "'");
+    return Check::fail(what,
+                       "the kernel was booted with the model '" + booted +
+                           "', it has to be 'full' or 'lazy'",
+                       remedy);
 }
 
 Check check_rights(const Machine& machine) {
@@ -274,6 +305,21 @@ std::string Check::line() const {
     return text;
 }
 
+Check check_cpus(const std::string& root) {
+    const std::string possible = // "0-3", "0,2-3"
+        read_line(root + "/sys/devices/system/cpu/possible").value_or("0");
+    const std::size_t last = possible.find_last_of(",-");
+    const char* begin = possible.data() + (last == std::string::npos ? 0 : last + 1);
+    unsigned highest = 0;
+    std::from_chars(begin, possible.data() + possible.size(), highest);
+    if (highest < PCT_MAX_CPUS)
+        return Check::ok("CPUs", "numbers up to " + std::to_string(highest));
+    return Check::warn("CPUs",
+                       "policies that run threads in parallel use only the CPUs below number " +
+                           std::to_string(PCT_MAX_CPUS) + " of " + std::to_string(highest + 1),
+                       "a thread bound to another one would never run");
+}
+
 std::vector<Check> check_machine(const std::string& root, const std::string& libbpf) {
     Machine machine{root, libbpf};
     std::vector<Check> checks{check_rights(machine), check_kernel(machine), check_btf(machine)};
@@ -282,6 +328,7 @@ std::vector<Check> check_machine(const std::string& root, const std::string& lib
     for (auto check : {check_realtime, check_preemption, check_lockdown, check_jit, check_uprobes,
                        check_cgroups, check_namespaces, check_libbpf})
         checks.push_back(check(machine));
+    checks.push_back(check_cpus(root));
     return checks;
 }
 

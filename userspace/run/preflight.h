@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What this machine has and lacks for running under the scheduler, each with its remedy.
+// Checks whether this machine has what the scheduler needs. Each check that fails names a remedy.
 //
-// The checks only read files below a root directory, so that they can be tried on trees of files
+// The checks only read files below a root directory, so that tests can try them on trees of files
 // that describe other machines.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Check {
     Level level = Level::ok;
     std::string what;   // a few words
     std::string detail; // what was found
-    std::string remedy; // what to do; empty when ok
+    std::string remedy; // what to do about it; empty if ok
 
     static Check ok(std::string what, std::string detail);
     static Check warn(std::string what, std::string detail, std::string remedy);
@@ -27,13 +27,16 @@ struct Check {
 };
 
 // root: "" for the running machine, else the directory that holds proc, sys and boot.
-// libbpf: the version of the library, such as "v1.5"; as libbpf_version_string() says.
+// libbpf: the version of the library, such as "v1.5", as from libbpf_version_string().
 std::vector<Check> check_machine(const std::string& root, const std::string& libbpf);
 
-// The same for this machine.
+// Checks this machine.
 std::vector<Check> check_machine();
 
-// The first thing that makes a run on this machine impossible, with exit status `environment`.
+// Of check_machine(): are there CPUs that parallel policies leave idle?
+Check check_cpus(const std::string& root = "");
+
+// The first check that fails, as an error with exit status `environment`. Warnings pass.
 Status preflight(const std::string& root = "");
 
 } // namespace pctctl

@@ -28,7 +28,7 @@
 #include <iterator>
 #include <utility>
 
-// Code that runs on a stack of our own making, which AddressSanitizer knows nothing about.
+// For code on a stack that we made ourselves. AddressSanitizer does not know such stacks.
 #define OWN_STACK __attribute__((no_sanitize("address")))
 
 namespace pctctl::zygote {
@@ -37,7 +37,7 @@ namespace {
 
 constexpr int kSocket = 3; // in zygote, stub and root
 
-// Shared by zygote, stub and root process of a run, which share their memory.
+// Zygote, stub and root process of a run share their memory, and this is in it.
 struct Run {
     const Setup* setup;
     int cgroup;
@@ -45,18 +45,18 @@ struct Run {
     int err;
     char* root_stack;
     size_t root_stack_size;
-    bool migrate;   // join the cgroup by moving there instead of being born in it
+    bool migrate;   // enter the cgroup by moving there, not by CLONE_INTO_CGROUP
     bool begun;     // the stub has executed its first instruction
     bool abandoned; // the root process ended without executing the program
     int status;     // wait status of the root process; negative: it has not been reaped
 };
 
-// clone3 into fn(argument) on a stack; fn does not return. Sharing memory without sharing the stack
-// is not offered by the C library together with the flags of clone3.
+// clone3; the child calls fn(argument) on a stack of its own, and fn does not return. The C library
+// has no function that shares memory without sharing the stack and takes the flags of clone3.
 OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument) {
 #ifdef __x86_64__
     long result;
-    // Registers of our choice: the compiler's could be one of those that change on the way. The
+    // We choose the registers, since the compiler might choose one that changes on the way. The
     // kernel preserves all but rax, rcx and r11.
     register void (*function)(Run*) asm("r8") = fn;
     register Run* value asm("r9") = argument;
@@ -78,7 +78,7 @@ OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument
 #endif
 }
 
-// Of stub and root process, before the program is executed.
+// For stub and root process, before the program is executed.
 [[noreturn]] OWN_STACK void give_up(Run* run) {
     run->abandoned = true;
     ::_exit(127);
@@ -89,7 +89,7 @@ OWN_STACK long clone_into(clone_args& arguments, void (*fn)(Run*), Run* argument
     give_up(run);
 }
 
-// Receives one message; false when the controller is gone.
+// Receives one message. False: the controller is gone.
 OWN_STACK bool receive(Message& message) {
     for (;;) {
         ssize_t n = ::recv(kSocket, &message, sizeof message, 0);
@@ -100,14 +100,15 @@ OWN_STACK bool receive(Message& message) {
     }
 }
 
-// The root process until exec. It runs on its own stack in the zygote's memory, while stub and
-// zygote are waiting: nothing may be allocated, nothing but this stack and errno changed.
+// The root process until exec. It runs on its own stack but in the zygote's memory, while stub and
+// zygote wait. So it must not allocate anything, nor change anything but this stack and errno.
 OWN_STACK void root_main(Run* run) {
     const Setup& setup = *run->setup;
-    // A session of its own: no terminal, and signals to the process group reach the program alone.
+    // A session of its own has no terminal, and signals to its process group reach the program
+    // alone.
     if (::setsid() < 0)
         fail(run, Step::session, errno);
-    // Not dup2 of equal numbers: all of ours are above kSocket.
+    // The numbers differ, as dup2 needs: all of our descriptors are above kSocket.
     if (::dup2(run->out, 1) < 0 || ::dup2(run->err, 2) < 0)
         fail(run, Step::output, errno);
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
@@ -116,7 +117,7 @@ OWN_STACK void root_main(Run* run) {
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (setup.change_identity) {
-        // The system calls themselves: the C library's functions do more in threaded programs.
+        // Make the system calls directly: the C library's functions do more in threaded programs.
         if (::syscall(SYS_setgroups, setup.groups.size(), setup.groups.data()) != 0)
             fail(run, Step::groups, errno);
         if (::syscall(SYS_setresgid, setup.gid, setup.gid, setup.gid) != 0)
@@ -137,11 +138,11 @@ OWN_STACK void root_main(Run* run) {
 
 OWN_STACK void stub_main(Run* run) {
     run->begun = true;
-    // The zygote is our parent; if it is gone already its socket end is ours alone, and the
-    // controller closes the other one.
+    // The zygote is our parent. If it has died already, the signal never comes; but then our end of
+    // the socket is the only one left, and the controller closes the other end.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (run->migrate) {
-        // Through the descriptor, whose mount is writable, unlike ours.
+        // Open it through the descriptor: its mount is writable, the one in our namespace is not.
         int procs = ::openat(run->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
         if (procs < 0 || ::write(procs, "0", 1) != 1)
             fail(run, Step::clone_stub, errno);
@@ -156,7 +157,7 @@ OWN_STACK void stub_main(Run* run) {
     long root = clone_into(arguments, root_main, run);
     if (root < 0)
         fail(run, Step::clone_root, static_cast<int>(-root));
-    // VFORK: the root process has executed the program, or ended.
+    // CLONE_VFORK: by now the root process has executed the program, or ended.
     if (run->abandoned)
         ::_exit(0);
     send(kSocket, {Kind::released});
@@ -172,10 +173,10 @@ OWN_STACK void stub_main(Run* run) {
             if (pid == root)
                 run->status = status;
         if (pid < 0 && errno == ECHILD)
-            ::_exit(0); // nobody is left; the zygote reports how the root process ended
+            ::_exit(0); // no process is left; the zygote reports how the root process ended
         if (run->status >= 0 && !std::exchange(reported, true))
             send(kSocket, {Kind::exited, run->status});
-        // SIGCHLD is blocked except in here, so none is missed.
+        // SIGCHLD is blocked except inside ppoll(), so none is missed.
         pollfd poll_fd{kSocket, POLLIN, 0};
         if (::ppoll(&poll_fd, 1, nullptr, &none) <= 0)
             continue;
@@ -185,7 +186,7 @@ OWN_STACK void stub_main(Run* run) {
     }
 }
 
-// A run request; false when the controller is gone.
+// Receives a run request. False: the controller is gone.
 bool receive_run(int (&fds)[3]) {
     for (;;) {
         Message message{};
@@ -226,7 +227,7 @@ char* map_stack(size_t size) {
     size_t count = 0;
     while (setup.argv[count])
         count++;
-    // execvpe may copy the argument vector to the stack, to hand it to a shell.
+    // Room for the argument vector: execvpe may copy it to the stack, to pass it to a shell.
     size_t root_stack_size = (256 * 1024 + 2 * count * sizeof(char*) + 4095) & ~size_t{4095};
     constexpr size_t kStubStackSize = 64 * 1024;
     Run run{};
@@ -261,11 +262,11 @@ char* map_stack(size_t size) {
                 send(kSocket, {Kind::failed, static_cast<int>(-stub), Step::clone_stub});
                 break;
             }
-            // When a namespace's first process can be reaped, all others have been.
+            // Once a namespace's first process can be reaped, all its others have been.
             while (::waitpid(static_cast<pid_t>(stub), nullptr, 0) < 0 && errno != ECHILD) {
             }
-            // Kernels since Linux 6.15 kill at birth what is cloned into a group whose cgroup.kill
-            // was ever used. Moving there works.
+            // Since Linux 6.15 the kernel kills a process at once that is cloned into a group whose
+            // cgroup.kill was ever used. Moving into the group works, so try that.
         } while (!run.begun && !std::exchange(run.migrate, true));
         for (int fd : fds)
             ::close(fd);
@@ -277,7 +278,7 @@ char* map_stack(size_t size) {
 
 void on_child(int) {} // only there to interrupt ppoll()
 
-// As a program expects them, whatever our own parent left us.
+// Sets signals as a program expects them, whatever our own parent left us.
 void reset_signals() {
     for (int sig = 1; sig <= 64; sig++) {
         // The kernel's structure: handler, flags, restorer, mask. The C library refuses its own
@@ -294,9 +295,9 @@ void reset_signals() {
     ::sigaction(SIGCHLD, &action, nullptr);
 }
 
-// The program must stay with the scheduler: calls that change the scheduling policy pretend to
-// succeed, except to the program's own, which the root process uses. Needs CAP_SYS_ADMIN, since
-// NO_NEW_PRIVS would break set-user-id programs.
+// The program must not leave the scheduler. So calls that change the scheduling policy pretend to
+// succeed and do nothing. Only the change to `allowed_policy` works, which the root process needs.
+// The filter needs CAP_SYS_ADMIN; the other way, NO_NEW_PRIVS, would break set-user-id programs.
 int install_filter(int allowed_policy) {
     constexpr std::uint32_t x32 = 0x40000000;
     constexpr std::uint32_t pretend = SECCOMP_RET_ERRNO | 0;
@@ -327,8 +328,9 @@ int install_filter(int allowed_policy) {
     return 0;
 }
 
-// In a chroot "/" need not be a mount, and only mounts can be made private. Then a private copy of
-// all that is there takes its place. It has to be mounted somewhere for that, see /proc below.
+// In a chroot "/" need not be a mount point, and only mounts can be made private. Then this puts a
+// private copy of all mounts in its place. The copy must be mounted somewhere for that: see /proc
+// below.
 int use_private_copy_of_root() {
     char directory[PATH_MAX];
     mount_attr attributes{};
@@ -344,7 +346,7 @@ int use_private_copy_of_root() {
     return 0;
 }
 
-// What is mounted from here on is seen nowhere else. Returns 0 or errno.
+// After this, nobody outside sees what we mount. Returns 0 or errno.
 int make_mount_namespace() {
     if (::unshare(CLONE_NEWNS) != 0)
         return errno;
@@ -353,7 +355,7 @@ int make_mount_namespace() {
     return errno == EINVAL ? use_private_copy_of_root() : errno;
 }
 
-// Returns 0 or errno; step says where.
+// Returns 0 or errno. step: which step failed.
 int set_up(const Setup& setup, Step& step) {
     step = Step::input;
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -367,8 +369,8 @@ int set_up(const Setup& setup, Step& step) {
 
     step = Step::private_file;
     for (const Bind& bind : setup.binds) {
-        // Before Linux 6.15 a detached mount can only be bound from after it was attached. /proc
-        // serves as the place for a moment: it exists everywhere and is ours here.
+        // Before Linux 6.15 a detached mount must be attached before a file of it can be bound. It
+        // is attached to /proc for a moment, which exists everywhere and is ours alone here.
         char path[64] = "/proc/";
         std::strncat(path, bind.name, sizeof path - 10);
         if (::move_mount(bind.mount, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) != 0)
@@ -377,7 +379,7 @@ int set_up(const Setup& setup, Step& step) {
         ::umount2("/proc", MNT_DETACH);
         if (error)
             return error;
-        // Else the program, as root, could write to the library.
+        // Else a program that runs as root could write to the library.
         if (::mount(nullptr, bind.target, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) != 0)
             return errno;
     }
@@ -386,14 +388,15 @@ int set_up(const Setup& setup, Step& step) {
     for (const char* path : setup.read_only) {
         mount_attr attributes{};
         attributes.attr_set = MOUNT_ATTR_RDONLY;
-        // EINVAL, ENOENT: hidden below another mount, so the program cannot reach it either.
+        // EINVAL, ENOENT: another mount hides it, so the program cannot reach it either.
         if (::mount_setattr(AT_FDCWD, path, 0, &attributes, sizeof attributes) != 0 &&
             errno != EINVAL && errno != ENOENT)
             return errno;
     }
 
     ::personality(ADDR_NO_RANDOMIZE);
-    // 1, not 0, is the limit that keeps the kernel from starting a program for the dump.
+    // With core_pattern a pipe, only the limit 1 keeps the kernel from starting a program for the
+    // dump.
     rlimit core{setup.core_pipe ? 1u : 0u, setup.core_pipe ? 1u : 0u};
     ::setrlimit(RLIMIT_CORE, &core);
     ::umask(022);
@@ -417,7 +420,7 @@ OWN_STACK bool send(int socket, const Message& message) {
 
 void mother(const Setup& setup, const std::vector<int>& sockets) {
     ::prctl(PR_SET_NAME, "pct-mother");
-    // The run may look at process 1, whose memory this is; not with an ordinary user's rights.
+    // The run can see process 1, whose memory this is. An ordinary user must not read it.
     ::prctl(PR_SET_DUMPABLE, 0);
     ::setsid();
     Step step = Step::none;

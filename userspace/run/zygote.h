@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The process that starts runs for one slot, and what it and the controller say to each other.
+// The process that starts runs for one slot, and its messages to and from the controller.
 //
-// Processes of a slot, from the outside in; each but the last two lives for the whole campaign:
-//   mother   forked from the controller; made the mount namespace all runs derive from
-//   zygote   waits for run_requests on its socket; small, single-threaded
-//   stub     process 1 of a run's own PID and mount namespace; shares the zygote's memory, reaps
-//            orphans, and takes the whole run with it when it ends, which it does when nobody else
-//            is left, when told, when the controller's end of the socket closes and when the zygote
+// Processes of a slot, each the child of the one before. The first two live for the whole campaign:
+//   mother   forked from the controller; has made the mount namespace that all runs derive from
+//   zygote   waits for run requests on its socket; small, single-threaded
+//   stub     process 1 of a run's own PID and mount namespace. It shares the zygote's memory and
+//   reaps
+//            orphans. When it ends, the kernel kills the whole run. It ends when nobody else is
+//            left, when told, when the controller's end of the socket closes, and when the zygote
 //            dies
 //   root     the program under test; shares the stub's memory until exec
-// All but the controller's end of a socket is closed in each of them, so the controller's death, by
-// whatever signal, ends them all.
+// None of them keeps the controller's end of a socket open. So the controller's death, by whatever
+// signal, closes it and ends them all.
 #pragma once
 
 #include <sys/types.h>
@@ -30,12 +31,12 @@ enum class Kind : std::uint32_t {
     up,       // the zygote is ready
     ready,    // root process waits for `go`; its credentials carry its process id
     failed,   // value: errno, step: what failed
-    released, // the root process executes the program, or failed before
-    exited,   // value: wait status of the root process, while others of the run are left
-    gone,     // no process of the run is left; value: that status, negative when not known
+    released, // the root process has executed the program, or ended before that
+    exited,   // value: wait status of the root process; other processes of the run are left
+    gone,     // no process of the run is left; value: wait status of root, negative: not known
 };
 
-// What can fail on the way to a running program.
+// The steps on the way to a running program, each of which can fail.
 enum class Step : std::int32_t {
     none,
     input,
@@ -62,14 +63,15 @@ struct Message {
     Step step = Step::none;
 };
 
-// A file to be bound over another: attach the detached mount, bind its file `name` over `target`.
+// A file to be bound over another: attach the detached mount, and bind its file `name` over
+// `target`.
 struct Bind {
     int mount;
     const char* name;
     const char* target;
 };
 
-// Constant for a campaign. Everything pointed to is inherited by fork().
+// Constant for a campaign. The children inherit by fork() whatever the pointers point to.
 struct Setup {
     char* const* argv;
     char* const* envp;
@@ -80,12 +82,12 @@ struct Setup {
     gid_t gid = 0;
     std::vector<gid_t> groups;
     int policy = -1;        // scheduling policy of the program; negative: unchanged
-    bool core_pipe = false; // the kernel hands core dumps to a program
+    bool core_pipe = false; // the kernel pipes core dumps to a program
 };
 
 bool send(int socket, const Message& message);
 
-// The mother's whole life, in a fresh child of the controller. sockets[i] is slot i's.
+// What the mother does, in a fresh child of the controller, until it ends. sockets[i] is slot i's.
 [[noreturn]] void mother(const Setup& setup, const std::vector<int>& sockets);
 
 } // namespace pctctl::zygote

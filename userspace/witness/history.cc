@@ -27,11 +27,11 @@ public:
     }
 
 private:
-    // What is known of a task.
+    // What is known of a task while it lives.
     struct Life {
         std::size_t thread = History::none;
-        std::size_t turn = History::none; // the one it is in
-        std::uint64_t user_state = 0;     // with which that began
+        std::size_t turn = History::none; // the one that it is in
+        std::uint64_t user_state = 0;     // pct_witness_record.user_state when that began
     };
 
     void read_threads(std::span<const pct_event> log) {
@@ -55,8 +55,9 @@ private:
 
     void flaw(std::string text) { history_.flaws.push_back(std::move(text)); }
 
-    // By time alone: within one CPU it grows, and between CPUs it follows the kernel's locks (see
-    // strictness.cc). Of equal times the log's go first, which demands less of the scheduler.
+    // The order is that of the times alone. On one CPU they grow; between CPUs they follow the
+    // kernel's locks (see strictness.cc). Of equal times the log's comes first, which demands less
+    // of the scheduler.
     void merge(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
         std::vector<History::Moment>& moments = history_.moments;
         moments.reserve(log.size() + records.size());
@@ -67,7 +68,8 @@ private:
         std::ranges::stable_sort(moments, {}, &History::Moment::time_ns);
     }
 
-    // The run has not created its first thread; that one is known by its id.
+    // Another process creates the run's first thread, so there may be no record of that. The thread
+    // is found by its pid.
     void find_first_thread() {
         History::Thread& thread = history_.threads[0];
         for (const History::Moment& moment : history_.moments) {
@@ -98,7 +100,7 @@ private:
             history_.threads[event.thread].not_before_ns =
                 turn == History::none ? event.time_ns : history_.turns[turn].last_sign_ns;
         }
-        // It may have arrived in the turn before, but it is in this one that it acts.
+        // The thread may have arrived at the step in an earlier turn. It executes it in this one.
         if (event.type == PCT_EVENT_STEP && moment.turn != History::none) {
             history_.turns[moment.turn].user_code = true;
             history_.turns[moment.turn].last_sign_ns = event.time_ns;
@@ -132,9 +134,10 @@ private:
         }
     }
 
-    // The log has announced the thread before; of several with this pid the others came to nothing.
+    // The log tells of a thread before its record. If it tells of several with this pid, then the
+    // creation of all but the last failed, and the kernel used the pid again.
     void on_new(const pct_witness_record& record) {
-        lives_.erase(record.task); // whoever had that address before
+        lives_.erase(record.task); // of an ended thread whose address is used again
         const auto creator = lives_.find(record.parent);
         if (creator == lives_.end())
             return;
@@ -172,6 +175,10 @@ private:
 };
 
 } // namespace
+
+std::string History::name(std::size_t thread) const {
+    return fmt::format("thread {} (pid {})", thread, threads[thread].pid);
+}
 
 History read_history(std::span<const pct_event> log, std::span<const pct_witness_record> records) {
     return Reader().read(log, records);

@@ -18,10 +18,10 @@
 namespace pctctl {
 namespace {
 
-// The kernel's ring holds 300,000 records: emptied this often it takes millions a second.
+// The kernel's ring holds 300,000 records. Emptied this often, it takes millions a second.
 constexpr auto drain_period = std::chrono::milliseconds(50);
 
-// Records kept in memory (40 bytes each) for all runs under way.
+// How many records (of 40 bytes each) are kept in memory for all runs together.
 constexpr std::size_t max_records = 8u << 20;
 
 Error failed(std::string_view what, int error) {
@@ -29,7 +29,7 @@ Error failed(std::string_view what, int error) {
                               "; leave out --verify, or see 'pctctl doctor'");
 }
 
-// Starts a thread that leaves signals to the others.
+// Starts a thread that blocks all signals, so that others handle them.
 template <typename Function> std::jthread start_without_signals(Function function) {
     sigset_t all, before;
     sigfillset(&all);
@@ -106,7 +106,7 @@ void Witness::drain() {
     ring_buffer__consume(ring_.get());
 }
 
-// Reading stops at a record that its CPU has not finished writing: wait for it.
+// Reading stops at a record that a CPU has not finished writing. So this waits for it.
 void Witness::drain_completely() {
     ring* records = ring_buffer__ring(ring_.get(), 0);
     const unsigned long target = ring__producer_pos(records);

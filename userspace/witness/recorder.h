@@ -21,32 +21,32 @@ struct ring_buffer;
 
 namespace pctctl {
 
-// Loaded and recording from load() to destruction. Load it before the scheduler. Thread-safe.
+// Records from load() until its destruction. Load it before the scheduler. Thread-safe.
 class Witness {
 public:
     struct Options {
         unsigned policy = 7; // scheduling policy of the threads to watch: SCHED_EXT
     };
 
-    // What happens from its creation on, to one run. Must not outlive the Witness.
+    // Keeps the records of one run, from its own creation on. It must not outlive the Witness.
     class Watch {
     public:
         Watch(Watch&& other) noexcept;
         Watch& operator=(Watch&&) = delete;
         ~Watch();
 
-        // The records so far of the thread `root` and of all threads it has created, directly or
-        // through others, in the order they were made. Call it when the run is over. An Error
-        // means that records were lost: nothing can be said about the run, in particular not that
-        // it was free of violations.
+        // The records of the thread `root` and of all its descendants so far, in the order in
+        // which they were made. Call it when the run is over. An Error means that records were
+        // lost. Then nothing can be said about the run, in particular not that it had no
+        // violation.
         Result<std::vector<pct_witness_record>> take(pid_t root);
 
     private:
         friend class Witness;
         struct Mark {
-            std::uint64_t start; // number of the first record that matters
-            std::uint64_t lost;  // counters at that time
-            std::uint64_t dropped;
+            std::uint64_t start;   // number of the first record that matters
+            std::uint64_t lost;    // Witness::lost() when the watch began
+            std::uint64_t dropped; // Witness::dropped_ when the watch began
         };
         Watch(Witness* witness, std::list<Mark>::iterator mark) : witness_(witness), mark_(mark) {}
 
@@ -60,8 +60,8 @@ public:
     Witness& operator=(const Witness&) = delete;
     ~Witness();
 
-    // Begins to keep records. The run's first process must exist, so that no other thread can have
-    // its id any more, and must not have entered the watched policy yet.
+    // Begins to keep records. The run's first process must exist already, for then no other thread
+    // can have its pid. It must not have entered the watched policy yet.
     Watch watch();
 
 private:
@@ -75,11 +75,11 @@ private:
     Witness() = default;
     static int store(void* self, void* data, std::size_t size);
     void keep_draining(const std::stop_token& stop);
-    // The others with mutex_ held.
+    // Call the others with mutex_ held.
     void drain();
-    void drain_completely();    // up to what is in the ring now
-    std::uint64_t lost() const; // records the kernel side could not write
-    void forget_old();
+    void drain_completely();    // all that is in the ring now
+    std::uint64_t lost() const; // records that the kernel side could not write, ever
+    void forget_old();          // records that no watch needs
 
     std::unique_ptr<witness_bpf, SkeletonDeleter> skeleton_;
     std::unique_ptr<ring_buffer, RingDeleter> ring_;
@@ -87,7 +87,7 @@ private:
     std::condition_variable_any watched_; // a watch has begun
     std::deque<pct_witness_record> records_;
     std::uint64_t first_ = 0;   // number of records_.front()
-    std::uint64_t dropped_ = 0; // records for which there was no memory
+    std::uint64_t dropped_ = 0; // records dropped here because there were too many
     std::list<Watch::Mark> marks_;
     std::jthread drainer_; // last: stops before the rest goes
 };

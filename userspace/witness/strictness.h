@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Proves on one run that the scheduler did what it says: strict priorities, recomputed from the
-// seed.
+// Proves for one run that the scheduler did what it says: that at each time the thread of highest
+// priority executed. The priorities are recomputed from the seed.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@ namespace pctctl {
 
 struct StrictnessInput {
     RunSeed seed;
-    // Of a stepwise one, whose priorities change while threads wait, only rules A and D and the
-    // numbers of steps are looked at.
+    // Which rules are checked depends on the policy. Under a stepwise one, for instance, priorities
+    // change while threads wait; there it is checked that one thread executes at a time, who
+    // created whom, and that steps are numbered without a gap.
     Algorithm algorithm = {};
     PolicyParameters parameters = {};
-    // The run's log, complete, made with pct_run_config.trace.
+    // The run's complete log, made with pct_run_config.trace.
     std::span<const pct_event> log;
     // Witness::Watch::take(log's first thread).
     std::span<const pct_witness_record> records;
@@ -30,12 +31,12 @@ struct StrictnessInput {
 struct StrictnessReport {
     std::uint64_t violations = 0;
     std::vector<std::string> details; // a line for each of the first ten
-    // What has been looked at: with none of either, no violation means nothing.
+    // How much was checked. If either is 0, "no violation" means nothing.
     std::uint64_t turns = 0; // uninterrupted times on a CPU in which user code ran
     std::uint64_t steps = 0;
 };
 
-// Rules, reasons and limits: strictness.cc.
+// Assumptions and limits: strictness.cc. Rules and reasons: rules.h and the rules' files.
 StrictnessReport check_strictness(const StrictnessInput& input);
 
 } // namespace pctctl

@@ -93,6 +93,22 @@ TEST(Tally, RunsCutOffByTheTimeLimitDoNotCount) {
     EXPECT_EQ(bound_of(runs, 1).counted, 1U);
 }
 
+TEST(Tally, DisturbedRunsDoNotCount) {
+    std::vector<RunResult> runs = {run_of(1, 0, 10), run_of(2, 10, 10), run_of(3, 10, 10),
+                                   run_of(4, 10, 10), run_of(5, 10, 10)};
+    EXPECT_EQ(bound_of(tally(runs, 2)).counted, 4U);
+    runs[2].skipped_calls = 3;
+    runs[3].unlocked_hooks = 1;
+    runs[4].skipped_calls = 1;
+    runs[4].unlocked_hooks = 1;
+    const Tally t = tally(runs, 2);
+    EXPECT_EQ(t.disturbed, 3U);
+    EXPECT_EQ(t.skipped_calls, 4U);
+    EXPECT_EQ(t.unlocked_hooks, 2U);
+    EXPECT_EQ(bound_of(t).counted, 1U);
+    EXPECT_EQ(bound_of(t).counted_unperturbed, 1U);
+}
+
 TEST(Tally, FailuresAndTheFirstOfThem) {
     std::vector<RunResult> runs = {run_of(1, 0, 10), run_of(2, 10, 10), run_of(3, 10, 10)};
     EXPECT_EQ(tally(runs, 2).first_failure, std::nullopt);

@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 
+#include "pctctl/kernel_needs.h"
 #include "support/temporary.h"
 
 namespace pctctl {
@@ -84,12 +88,35 @@ TEST_F(Machine, KernelWithoutSchedExt) {
     expect_only(Level::fail, "sched_ext", "was built with it");
 }
 
-// The types of a kernel that has these functions.
-std::string types_with(const std::vector<std::string>& functions) {
+// The types of a kernel that has all that is needed but for one name, and these functions.
+std::string types_without(const std::string& lacking,
+                          const std::vector<std::string>& functions = {}) {
     const std::unique_ptr<btf, decltype(&btf__free)> types(btf__new_empty(), &btf__free);
     const int prototype = btf__add_func_proto(types.get(), 0);
-    for (const std::string& name : functions)
+    const auto add_function = [&](const std::string& name) {
         EXPECT_GT(btf__add_func(types.get(), name.c_str(), BTF_FUNC_GLOBAL, prototype), 0);
+    };
+#define X(name, ...)                                                                               \
+    if (lacking != #name)                                                                          \
+        add_function(#name);
+    PCT_KERNEL_FUNCTIONS(X)
+    PCT_KERNEL_ALTERNATIVES(X)
+#undef X
+    for (const std::string& name : functions)
+        add_function(name);
+    std::map<std::string, std::map<std::string, std::uint64_t>> enums;
+#define X(type, name) enums[#type][#name] = (1ULL << 40) + enums[#type].size();
+    PCT_KERNEL_ENUMERATORS(X)
+    PCT_KERNEL_OPS_FLAGS(X)
+#undef X
+    for (const auto& [type, enumerators] : enums) {
+        EXPECT_GT(btf__add_enum64(types.get(), type.c_str(), 8, false), 0);
+        for (const auto& [name, value] : enumerators) {
+            if (name == lacking)
+                continue;
+            EXPECT_EQ(btf__add_enum64_value(types.get(), name.c_str(), value), 0);
+        }
+    }
     __u32 size = 0;
     const void* data = btf__raw_data(types.get(), &size);
     return {static_cast<const char*>(data), size};
@@ -97,13 +124,55 @@ std::string types_with(const std::vector<std::string>& functions) {
 
 // Linux 6.12 has sched_ext, but not all of it that is needed.
 TEST_F(Machine, OldSchedExt) {
-    std::vector<std::string> functions = {"bpf_preempt_disable", "bpf_local_irq_save",
-                                          "scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move"};
-    tree_.file("sys/kernel/btf/vmlinux", types_with(functions));
+    tree_.file("sys/kernel/btf/vmlinux", types_without("scx_bpf_dsq_peek"));
     expect_only(Level::fail, "sched_ext", "7.0.1-test lacks scx_bpf_dsq_peek; boot a newer kernel");
-    functions.push_back("scx_bpf_dsq_peek");
-    tree_.file("sys/kernel/btf/vmlinux", types_with(functions));
+    tree_.file("sys/kernel/btf/vmlinux", types_without(""));
     EXPECT_TRUE(preflight(tree_.path()));
+}
+
+// A hold that the kernel never asks for, or a flag that it does not know, would go unnoticed.
+TEST_F(Machine, OldEnumerators) {
+    for (const char* name : {"SCX_DEQ_SCHED_CHANGE", "SCX_KICK_PREEMPT", "SCX_OPS_ENQ_EXITING"}) {
+        tree_.file("sys/kernel/btf/vmlinux", types_without(name));
+        expect_only(Level::fail, "sched_ext", std::string("lacks ") + name + "; boot");
+    }
+}
+
+// A function that a newer series has in another form only.
+TEST_F(Machine, NewSchedExt) {
+    tree_.file("sys/kernel/btf/vmlinux", types_without("scx_bpf_dsq_insert_vtime"));
+    expect_only(Level::fail, "sched_ext", "lacks scx_bpf_dsq_insert_vtime and __scx_bpf");
+    tree_.file("sys/kernel/btf/vmlinux",
+               types_without("scx_bpf_dsq_insert_vtime", {"__scx_bpf_dsq_insert_vtime"}));
+    EXPECT_TRUE(preflight(tree_.path()));
+}
+
+// What the scheduler calls of the kernel is in the table that the kernel is compared with.
+TEST(KernelNeeds, AreAllThatTheObjectsCall) {
+    std::set<std::string> known;
+#define X(name, ...) known.insert(#name);
+    PCT_KERNEL_FUNCTIONS(X)
+    PCT_KERNEL_ALTERNATIVES(X)
+#undef X
+#define X(name, successor) known.insert(#successor);
+    PCT_KERNEL_ALTERNATIVES(X)
+#undef X
+    std::set<std::string> called;
+    const std::filesystem::path build =
+        std::filesystem::canonical("/proc/self/exe").parent_path().parent_path();
+    for (const char* object : {"bpf/sched.bpf.o", "bpf/kick.bpf.o"}) {
+        const std::unique_ptr<btf, decltype(&btf__free)> types(
+            btf__parse_elf((build / object).c_str(), nullptr), &btf__free);
+        ASSERT_TRUE(types) << object;
+        for (__u32 id = 1; id < btf__type_cnt(types.get()); ++id) {
+            const btf_type* type = btf__type_by_id(types.get(), id);
+            if (!btf_is_func(type) || btf_vlen(type) != BTF_FUNC_EXTERN)
+                continue;
+            std::string name = btf__name_by_offset(types.get(), type->name_off);
+            called.insert(name.substr(0, name.find("___")));
+        }
+    }
+    EXPECT_EQ(called, known);
 }
 
 TEST_F(Machine, CompressedConfiguration) {
@@ -129,6 +198,13 @@ TEST_F(Machine, AnotherScheduler) {
     expect_only(Level::fail, "scheduler", "state enabled");
 }
 
+TEST_F(Machine, VeryManyCpus) {
+    tree_.file("sys/devices/system/cpu/possible", "0-1023\n");
+    EXPECT_TRUE(preflight(tree_.path()));
+    tree_.file("sys/devices/system/cpu/possible", "0,2-1024\n");
+    expect_only(Level::warn, "CPUs", "below number 1024 of 1025");
+}
+
 TEST_F(Machine, RealTimeKernel) {
     tree_.file("sys/kernel/realtime", "1\n");
     expect_only(Level::fail, "PREEMPT_RT", "real-time");
@@ -139,15 +215,23 @@ TEST_F(Machine, RealTimeKernel) {
 
 TEST_F(Machine, PreemptionModels) {
     tree_.file("sys/kernel/debug/sched/preempt", "none (voluntary) full\n");
-    expect_only(Level::warn, "preemption", "'voluntary'");
+    expect_only(Level::fail, "preemption", "'voluntary'");
     tree_.file("sys/kernel/debug/sched/preempt", "full (lazy)\n");
     EXPECT_TRUE(preflight(tree_.path()));
     for (const Check& check : checks())
         EXPECT_EQ(check.level, Level::ok) << check.line();
     tree_.remove("sys/kernel/debug");
-    expect_only(Level::warn, "preemption", "debugfs");
+    expect_only(Level::fail, "preemption", "debugfs");
+    tree_.file("boot/config-7.0.1-test", "CONFIG_PREEMPT_VOLUNTARY=y\nCONFIG_PREEMPT_DYNAMIC=y\n");
+    expect_only(Level::fail, "preemption", "booted with the model 'voluntary'");
+    tree_.file("boot/config-7.0.1-test", "CONFIG_PREEMPT_LAZY=y\nCONFIG_PREEMPT_DYNAMIC=y\n");
+    EXPECT_TRUE(preflight(tree_.path()));
+    tree_.file("proc/cmdline", "quiet preempt=full preempt=none x\n");
+    expect_only(Level::fail, "preemption", "booted with the model 'none'");
+    tree_.file("proc/cmdline", "quiet preempt=full\n");
+    EXPECT_TRUE(preflight(tree_.path()));
     tree_.file("proc/sys/kernel/version", "#1 SMP Debian\n");
-    expect_only(Level::warn, "preemption", "not built to be preemptible");
+    expect_only(Level::fail, "preemption", "not built to be preemptible");
 }
 
 TEST_F(Machine, Privileges) {

@@ -54,13 +54,13 @@ TEST(Json, HasExactlyTheDocumentedFields) {
     std::set<std::string> fields;
     for (const auto& [key, value] : j.items())
         fields.insert(key);
-    EXPECT_EQ(fields, (std::set<std::string>{"schema",        "command",        "policy",
-                                             "parameters",    "depth",          "points",
-                                             "campaign_seed", "runs_done",      "failures",
-                                             "first_failure", "threads",        "steps",
-                                             "k_eff",         "orders",         "policies",
-                                             "bound_run",     "bound_campaign", "interventions",
-                                             "violations",    "elapsed_s",      "results"}));
+    EXPECT_EQ(fields,
+              (std::set<std::string>{
+                  "schema",    "command",        "policy",        "parameters", "depth",
+                  "points",    "campaign_seed",  "runs_done",     "failures",   "first_failure",
+                  "threads",   "steps",          "k_eff",         "orders",     "policies",
+                  "bound_run", "bound_campaign", "interventions", "disturbed",  "violations",
+                  "elapsed_s", "results"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);

@@ -63,7 +63,7 @@ TEST(Summary, TellsChancesCloseToOne) {
     retally(report);
     // (1 - 1 / (2 * 10^7))^2 = 1 - 0.99999997e-7, rounded upwards
     EXPECT_TRUE(contains(summary_text(report),
-                         "is up to 100 % (1 - 9.99e-08); more runs hardly change "
+                         "is up to 100 % (1 - 9.99e-08); more runs would hardly change "
                          "that, fewer steps would.\n"))
         << summary_text(report);
 }
@@ -110,7 +110,7 @@ TEST(Summary, CountsInterventionsAndWhatTheyCost) {
     report.campaign.runs[1].interventions = 4;
     retally(report);
     const std::string text = summary_text(report);
-    EXPECT_TRUE(contains(text, "4 interventions in 1 run: a thread got nowhere")) << text;
+    EXPECT_TRUE(contains(text, "4 interventions in 1 run: a thread was demoted")) << text;
     // One run without: 0.95.
     EXPECT_TRUE(contains(text, "without them the chance is up to 95 % (depth 2)\n")) << text;
 }

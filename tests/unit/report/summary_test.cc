@@ -55,6 +55,25 @@ TEST(Summary, ListsTheFirstTenFailures) {
     EXPECT_TRUE(contains(text, "and 15 more failures"));
 }
 
+TEST(Summary, SaysWhenRunsWereDisturbed) {
+    Report report = passing_report();
+    EXPECT_FALSE(contains(summary_text(report), "not counted"));
+    report.campaign.runs[1].skipped_calls = 1;
+    retally(report);
+    EXPECT_TRUE(contains(summary_text(report), "the kernel left out 1 call of the scheduler\n"
+                                               "  1 run with that: not counted for the chance"));
+    report.campaign.runs[2].unlocked_hooks = 2;
+    retally(report);
+    const std::string text = summary_text(report);
+    EXPECT_TRUE(contains(text, "the policy was called 2 times while another call was under way\n"
+                               "  2 runs with that: not counted for the chance above\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "Nothing can be said yet about bugs at these points: the runs were "
+                               "disturbed, or expected fewer steps than there are.\n"))
+        << text;
+    EXPECT_EQ(report.tally.disturbed, 2U);
+}
+
 TEST(Summary, TellsAboutTheWitness) {
     Report report = passing_report();
     for (RunResult& run : report.campaign.runs)
