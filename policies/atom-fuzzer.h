@@ -53,4 +53,18 @@ static inline enum pct_reaction atom_fuzzer_executed(const struct pct_policy_con
     return PCT_REACT_NONE;
 }
 
+PCT_POLICY(ATOM_FUZZER) = {
+    .name = "atom-fuzzer",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "another thread before each re-acquisition of a lock",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = atom_fuzzer_arrive,
+    .select = pct_clock_select,
+    .block = pct_stepwise_keep,
+    .wake = pct_clock_compete,
+    .executed = atom_fuzzer_executed,
+    .stuck = pct_clock_stuck,
+};
+
 #endif

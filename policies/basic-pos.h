@@ -64,4 +64,18 @@ static inline void basic_pos_disturbed(const struct pct_policy_config *cfg,
     basic_pos_redraw(cfg, run, th);
 }
 
+PCT_POLICY(BASIC_POS) = {
+    .name = "basic-pos",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "a random priority for each event",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = basic_pos_arrive,
+    .select = pct_stepwise_select,
+    .block = pct_stepwise_keep,
+    .wake = pct_stepwise_keep,
+    .disturbed = basic_pos_disturbed,
+    .stuck = basic_pos_stuck,
+};
+
 #endif

@@ -13,15 +13,30 @@
 #define PCT_POLICY_LOADED(policy) 1
 #endif
 
-/* What is said once for each policy may be the same for several. */
+/*
+ * Cases of a switch over the run's policy: its hook is called if it has one. A call through a
+ * pointer to the definition would be shorter, but BPF has no such calls.
+ */
+#define PCT_CALL(id, hook, arguments)                                                              \
+    case PCT_POLICY_##id:                                                                          \
+        if (pct_definition_##id.hook && PCT_POLICY_LOADED(PCT_POLICY_##id))                        \
+            pct_definition_##id.hook arguments;                                                    \
+        break;
+#define PCT_RETURN(id, hook, arguments)                                                            \
+    case PCT_POLICY_##id:                                                                          \
+        if (pct_definition_##id.hook && PCT_POLICY_LOADED(PCT_POLICY_##id))                        \
+            return pct_definition_##id.hook arguments;                                             \
+        break;
+
+/* Several policies may have the same hook, or none. */
 /* NOLINTBEGIN(bugprone-branch-clone) */
 
 static inline enum pct_enforcement pct_policy_enforcement(const struct pct_policy_config *cfg)
 {
     switch (cfg->policy) {
-#define X(id, name, enforcement, ...)                                                              \
+#define X(id, ...)                                                                                 \
     case PCT_POLICY_##id:                                                                          \
-        return PCT_ENFORCE_##enforcement;
+        return pct_definition_##id.enforcement;
         PCT_POLICIES(X)
 #undef X
     }
@@ -41,14 +56,18 @@ static inline void pct_policy_appear(const struct pct_policy_config *cfg,
 {
     th->phase = run->phase;
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, ...)                                                      \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            appear(cfg, run, th);                                                                  \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_CALL, appear, (cfg, run, th))
     }
+}
+
+static inline __u64 pct_policy_decide(const struct pct_policy_config *cfg,
+                                      struct pct_policy_run *run, struct pct_policy_thread *th,
+                                      const struct pct_policy_view *view)
+{
+    switch (cfg->policy) {
+        PCT_POLICIES(PCT_RETURN, arrive, (cfg, run, th, view))
+    }
+    return 0;
 }
 
 /* It is about to execute th->event. How long it is to sleep before that, in nanoseconds. */
@@ -56,7 +75,7 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
                                       struct pct_policy_run *run, struct pct_policy_thread *th,
                                       const struct pct_policy_view *view)
 {
-    __u64 sleep_ns = 0;
+    __u64 sleep_ns;
 
     run->steps++;
     th->steps++;
@@ -67,15 +86,7 @@ static inline __u64 pct_policy_arrive(const struct pct_policy_config *cfg,
         run->phase++;
         run->phase_steps = 0;
     }
-    switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, ...)                                              \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            sleep_ns = arrive(cfg, run, th, view);                                                 \
-        break;
-        PCT_POLICIES(X)
-#undef X
-    }
+    sleep_ns = pct_policy_decide(cfg, run, th, view);
     th->phase = run->phase;
     return sleep_ns;
 }
@@ -86,13 +97,7 @@ static inline enum pct_reaction pct_policy_select(const struct pct_policy_config
                                                   struct pct_policy_thread *th)
 {
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, ...)                                      \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            return select(cfg, run, th);                                                           \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_RETURN, select, (cfg, run, th))
     }
     return PCT_REACT_NONE;
 }
@@ -103,13 +108,7 @@ static inline enum pct_reaction pct_policy_executed(const struct pct_policy_conf
                                                     struct pct_policy_thread *th)
 {
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, executed, ...)                            \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            return executed(cfg, run, th);                                                         \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_RETURN, executed, (cfg, run, th))
     }
     return PCT_REACT_NONE;
 }
@@ -119,13 +118,7 @@ static inline void pct_policy_block(const struct pct_policy_config *cfg, struct 
                                     struct pct_policy_thread *th)
 {
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, ...)                     \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            block(cfg, run, th);                                                                   \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_CALL, block, (cfg, run, th))
     }
 }
 
@@ -136,13 +129,7 @@ static inline void pct_policy_wake(const struct pct_policy_config *cfg, struct p
     if (th->phase != run->phase)
         pct_phase_step(run);
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, wake, ...)               \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            wake(cfg, run, th);                                                                    \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_CALL, wake, (cfg, run, th))
     }
     th->phase = run->phase;
 }
@@ -155,13 +142,7 @@ static inline void pct_policy_disturbed(const struct pct_policy_config *cfg,
     if (by && !pct_conflict(cfg, by, &th->event))
         return;
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, ...)    \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            disturbed(cfg, run, th, by);                                                           \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_CALL, disturbed, (cfg, run, th, by))
     }
 }
 
@@ -173,18 +154,14 @@ static PCT_ALWAYS_INLINE enum pct_reaction pct_policy_stuck(const struct pct_pol
                                                             enum pct_demotion sign, __u64 count)
 {
     switch (cfg->policy) {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
-          ...)                                                                                     \
-    case PCT_POLICY_##id:                                                                          \
-        if (PCT_POLICY_LOADED(PCT_POLICY_##id))                                                    \
-            return stuck(cfg, run, th, view, sign, count);                                         \
-        break;
-        PCT_POLICIES(X)
-#undef X
+        PCT_POLICIES(PCT_RETURN, stuck, (cfg, run, th, view, sign, count))
     }
     return PCT_REACT_NONE;
 }
 
 /* NOLINTEND(bugprone-branch-clone) */
+
+#undef PCT_CALL
+#undef PCT_RETURN
 
 #endif

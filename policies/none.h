@@ -17,12 +17,12 @@ static inline void none_appear(const struct pct_policy_config *cfg, struct pct_p
     th->priority = PCT_PRIO_INITIAL;
 }
 
-static inline __u64 none_arrive(const struct pct_policy_config *cfg, struct pct_policy_run *run,
-                                struct pct_policy_thread *th, const struct pct_policy_view *view)
-{
-    pct_policy_nothing(cfg, run, th);
-    (void)view;
-    return 0;
-}
+PCT_POLICY(NONE) = {
+    .name = "none",
+    .enforcement = PCT_ENFORCE_FREE,
+    .summary = "the kernel's own choice",
+    .guarantee = "none",
+    .appear = none_appear,
+};
 
 #endif

@@ -150,4 +150,15 @@ static PCT_ALWAYS_INLINE enum pct_reaction pct_stuck(const struct pct_policy_con
                                                                  : PCT_REACT_NONE;
 }
 
+PCT_POLICY(PCT) = {
+    .name = "pct",
+    .enforcement = PCT_ENFORCE_SERIAL,
+    .summary = "random priorities, changed at depth-1 random steps",
+    .guarantee = "a bug of depth d: at least 1/(n k^(d-1)) in each run",
+    .appear = pct_appear,
+    .arrive = pct_arrive,
+    .wake = pct_wake,
+    .stuck = pct_stuck,
+};
+
 #endif

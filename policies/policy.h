@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a scheduling policy sees and decides; the types are in pctctl/policy_state.h. Policies are plain C compiled unchanged into the BPF
- * scheduler and into host programs; they never touch sched_ext. A policy decides priorities, the
- * scheduler ("the mechanism") enforces them.
+ * What a scheduling policy sees and decides; the types are in pctctl/policy_state.h. Policies are
+ * plain C compiled unchanged into the BPF scheduler and into host programs; they never touch
+ * sched_ext. A policy decides priorities, the scheduler ("the mechanism") enforces them.
  *
  * The mechanism's contract, for serial policies:
  *
@@ -23,7 +23,7 @@
  *     executed   the step is done: called when the thread arrives at its next step, before `arrive`
  *                and while th->event is still the old one, and when it ends
  *
- *   In stepwise policies (STEPWISE in table.h) a thread has PCT_PRIO_RUNNING from select to
+ *   In stepwise policies (PCT_ENFORCE_STEPWISE) a thread has PCT_PRIO_RUNNING from select to
  *   arrive: so decisions are made only when every enabled thread has arrived at a step, as in the
  *   papers' models. A new thread has PCT_PRIO_ARRIVING or more and reaches its first step even
  *   before its creator goes on.
@@ -52,6 +52,66 @@
 #define PCT_PRIO_ARRIVING (PCT_PRIO_MAX - 0xffff)
 #define PCT_PRIO_RUNNING (PCT_PRIO_ARRIVING - 1)
 
+enum pct_enforcement {
+    PCT_ENFORCE_SERIAL,     /* one thread at a time, the one of highest priority */
+    PCT_ENFORCE_STEPWISE,   /* the same, decided when all enabled threads have arrived at a step */
+    PCT_ENFORCE_ADMISSIBLE, /* all threads above pct_policy_run.low at the same time, the others one
+                             * at a time and only if none of those is enabled */
+    PCT_ENFORCE_FREE        /* as the kernel pleases */
+};
+
+/* One thread at a time? */
+static inline bool pct_is_serial(enum pct_enforcement kind)
+{
+    return kind == PCT_ENFORCE_SERIAL || kind == PCT_ENFORCE_STEPWISE;
+}
+
+/* Of what a definition may leave out. C++ wants that said. */
+#ifdef __cplusplus
+#define PCT_ABSENT = nullptr
+#else
+#define PCT_ABSENT
+#endif
+
+struct pct_policy_definition {
+    const char *name; /* on the command line; its file's and its page's */
+    enum pct_enforcement enforcement;
+    const char *summary;   /* what it does */
+    const char *guarantee; /* what a run promises; "none" */
+    /* The hooks. One that is left out does nothing and asks for nothing. */
+    void (*appear)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                   struct pct_policy_thread *th) PCT_ABSENT;
+    /* Returns how long the thread is to sleep first, in nanoseconds. */
+    __u64 (*arrive)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                    struct pct_policy_thread *th, const struct pct_policy_view *view) PCT_ABSENT;
+    enum pct_reaction (*select)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                struct pct_policy_thread *th) PCT_ABSENT;
+    void (*block)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                  struct pct_policy_thread *th) PCT_ABSENT;
+    void (*wake)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                 struct pct_policy_thread *th) PCT_ABSENT;
+    enum pct_reaction (*executed)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                                  struct pct_policy_thread *th) PCT_ABSENT;
+    /* by: the event executed; null: all waiting threads are concerned. */
+    void (*disturbed)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                      struct pct_policy_thread *th, const struct pct_pending *by) PCT_ABSENT;
+    /* A sign that it makes no progress while others wait, the count-th of its kind in a row. */
+    enum pct_reaction (*stuck)(const struct pct_policy_config *cfg, struct pct_policy_run *run,
+                               struct pct_policy_thread *th, const struct pct_policy_view *view,
+                               enum pct_demotion sign, __u64 count) PCT_ABSENT;
+};
+
+/*
+ * PCT_POLICY(ID) = { .name = ... }; defines a policy, whose number is PCT_POLICY_ID (table.h). A
+ * constant that the compiler knows: dispatch.h makes direct calls of its hooks, BPF having no
+ * others.
+ */
+#ifdef __cplusplus
+#define PCT_POLICY(id) constexpr struct pct_policy_definition pct_definition_##id
+#else
+#define PCT_POLICY(id) static const struct pct_policy_definition pct_definition_##id
+#endif
+
 /* Does the order of two events of different threads matter? */
 static inline bool pct_conflict(const struct pct_policy_config *cfg, const struct pct_pending *a,
                                 const struct pct_pending *b)
@@ -61,41 +121,13 @@ static inline bool pct_conflict(const struct pct_policy_config *cfg, const struc
     return !(cfg->options & PCT_OPTION_READ_ONLY) || !(a->flags & b->flags & PCT_PENDING_READ_ONLY);
 }
 
-/* Hooks of policies that have nothing to do there. */
+/* For hooks that need not look at all that they are given. */
 static inline void pct_policy_nothing(const struct pct_policy_config *cfg,
                                       struct pct_policy_run *run, struct pct_policy_thread *th)
 {
     (void)cfg;
     (void)run;
     (void)th;
-}
-
-static inline enum pct_reaction pct_policy_no_reaction(const struct pct_policy_config *cfg,
-                                                       struct pct_policy_run *run,
-                                                       struct pct_policy_thread *th)
-{
-    pct_policy_nothing(cfg, run, th);
-    return PCT_REACT_NONE;
-}
-
-static PCT_ALWAYS_INLINE enum pct_reaction
-pct_policy_never_stuck(const struct pct_policy_config *cfg, struct pct_policy_run *run,
-                       struct pct_policy_thread *th, const struct pct_policy_view *view,
-                       enum pct_demotion sign, __u64 count)
-{
-    pct_policy_nothing(cfg, run, th);
-    (void)view;
-    (void)sign;
-    (void)count;
-    return PCT_REACT_NONE;
-}
-
-static inline void pct_policy_undisturbed(const struct pct_policy_config *cfg,
-                                          struct pct_policy_run *run, struct pct_policy_thread *th,
-                                          const struct pct_pending *by)
-{
-    pct_policy_nothing(cfg, run, th);
-    (void)by;
 }
 
 /* Stepwise policies: a new thread arrives at its first step before anything is decided. */

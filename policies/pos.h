@@ -25,4 +25,19 @@ static inline enum pct_reaction pos_executed(const struct pct_policy_config *cfg
     return th->event.object ? PCT_REACT_CONFLICTS : PCT_REACT_NONE;
 }
 
+PCT_POLICY(POS) = {
+    .name = "pos",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "a random priority for each event, drawn anew after each race",
+    .guarantee = "each partial order: at least (1/P)^|V| R^U in each run (POS, Theorem 1)",
+    .appear = pct_stepwise_appear,
+    .arrive = basic_pos_arrive,
+    .select = pct_stepwise_select,
+    .block = pct_stepwise_keep,
+    .wake = basic_pos_redraw,
+    .executed = pos_executed,
+    .disturbed = basic_pos_disturbed,
+    .stuck = basic_pos_stuck,
+};
+
 #endif

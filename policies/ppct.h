@@ -73,4 +73,15 @@ static inline void pct_policy_bump(struct pct_policy_thread *th)
     th->priority = PCT_PRIO_MAX;
 }
 
+PCT_POLICY(PPCT) = {
+    .name = "ppct",
+    .enforcement = PCT_ENFORCE_ADMISSIBLE,
+    .summary = "PCT with all but at most depth threads running in parallel",
+    .guarantee = "a bug of depth d: at least 1/(n k^(d-1)) in each run",
+    .appear = ppct_appear,
+    .arrive = pct_arrive,
+    .executed = ppct_executed,
+    .stuck = ppct_stuck,
+};
+
 #endif

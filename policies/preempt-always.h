@@ -25,4 +25,16 @@ static inline __u64 preempt_always_arrive(const struct pct_policy_config *cfg,
     return 0;
 }
 
+PCT_POLICY(PREEMPT_ALWAYS) = {
+    .name = "preempt-always",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "at each step another thread, all equally likely",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = preempt_always_arrive,
+    .select = pct_clock_select,
+    .block = pct_stepwise_keep,
+    .wake = pct_clock_compete,
+};
+
 #endif

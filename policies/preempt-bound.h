@@ -55,4 +55,17 @@ static inline __u64 preempt_bound_arrive(const struct pct_policy_config *cfg,
     return 0;
 }
 
+PCT_POLICY(PREEMPT_BOUND) = {
+    .name = "preempt-bound",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "a few preemptions at random steps, a random next thread",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = preempt_bound_arrive,
+    .select = pct_clock_select,
+    .block = pct_stepwise_keep,
+    .wake = pct_clock_compete,
+    .stuck = pct_clock_stuck,
+};
+
 #endif

@@ -23,4 +23,13 @@ static inline __u64 random_sleep_arrive(const struct pct_policy_config *cfg,
                                                                                      : 0;
 }
 
+PCT_POLICY(RANDOM_SLEEP) = {
+    .name = "random-sleep",
+    .enforcement = PCT_ENFORCE_FREE,
+    .summary = "threads in parallel, sleeping before a step now and then",
+    .guarantee = "none",
+    .appear = none_appear,
+    .arrive = random_sleep_arrive,
+};
+
 #endif

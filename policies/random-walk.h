@@ -20,4 +20,16 @@ static inline __u64 random_walk_arrive(const struct pct_policy_config *cfg,
     return 0;
 }
 
+PCT_POLICY(RANDOM_WALK) = {
+    .name = "random-walk",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "every enabled thread equally likely at each step",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = random_walk_arrive,
+    .select = pct_clock_select,
+    .block = pct_stepwise_keep,
+    .wake = pct_clock_compete,
+};
+
 #endif

@@ -115,4 +115,18 @@ static inline void rapos_disturbed(const struct pct_policy_config *cfg, struct p
     }
 }
 
+PCT_POLICY(RAPOS) = {
+    .name = "rapos",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "random batches of independent events",
+    .guarantee = "none",
+    .appear = pct_stepwise_appear,
+    .arrive = rapos_arrive,
+    .select = rapos_select,
+    .block = pct_stepwise_keep,
+    .wake = rapos_schedulable,
+    .executed = rapos_executed,
+    .disturbed = rapos_disturbed,
+};
+
 #endif

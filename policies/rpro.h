@@ -33,4 +33,14 @@ static inline struct pct_change_point rpro_change_point(__u64 seed, __u32 i, __u
     return point;
 }
 
+PCT_POLICY(RPRO) = {
+    .name = "rpro",
+    .enforcement = PCT_ENFORCE_SERIAL,
+    .summary = "PCT with change points within a radius of each other",
+    .guarantee = "a bug of depth d and radius r: at least 1/(n k (d-1) r^(d-2)) in each run",
+    .appear = pct_appear,
+    .arrive = pct_arrive,
+    .stuck = pct_stuck,
+};
+
 #endif

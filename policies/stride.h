@@ -60,4 +60,17 @@ static inline void stride_block(const struct pct_policy_config *cfg, struct pct_
     pct_stepwise_keep(cfg, run, th);
 }
 
+PCT_POLICY(STRIDE) = {
+    .name = "stride",
+    .enforcement = PCT_ENFORCE_STEPWISE,
+    .summary = "the random walk with a random number of steps at a time",
+    .guarantee = "none",
+    .appear = stride_appear,
+    .arrive = stride_arrive,
+    .select = stride_select,
+    .block = stride_block,
+    .wake = pct_clock_compete,
+    .stuck = pct_clock_stuck,
+};
+
 #endif

@@ -18,9 +18,8 @@ struct Line {
 };
 
 const Line kLines[] = {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
-          description, guarantee)                                                                  \
-    {name, description, guarantee},
+#define X(id, ...)                                                                                 \
+    {pct_definition_##id.name, pct_definition_##id.summary, pct_definition_##id.guarantee},
     PCT_POLICIES(X)
 #undef X
 };
@@ -50,6 +49,29 @@ TEST(Table, PagesHaveTheirSections) {
             EXPECT_NE(page.find(std::string("\n") + section), std::string::npos)
                 << line.name << " lacks " << section;
     }
+}
+
+// Under `none` threads have a priority and no other hook.
+TEST(Table, AHookThatIsLeftOutDoesNothing) {
+    pct_policy_config config{};
+    config.policy = PCT_POLICY_NONE;
+    pct_policy_run run{};
+    pct_policy_thread thread{};
+    pct_policy_view view{};
+    view.enabled = 1;
+    pct_policy_appear(&config, &run, &thread);
+    EXPECT_EQ(thread.priority, PCT_PRIO_INITIAL);
+    thread.event.object = 1;
+    EXPECT_EQ(pct_policy_arrive(&config, &run, &thread, &view), 0U);
+    EXPECT_EQ(pct_policy_select(&config, &run, &thread), PCT_REACT_NONE);
+    pct_policy_block(&config, &run, &thread);
+    pct_policy_wake(&config, &run, &thread);
+    EXPECT_EQ(pct_policy_executed(&config, &run, &thread), PCT_REACT_NONE);
+    pct_policy_disturbed(&config, &run, &thread, nullptr);
+    EXPECT_EQ(pct_policy_stuck(&config, &run, &thread, &view, PCT_DEMOTE_SPIN, 1), PCT_REACT_NONE);
+    EXPECT_EQ(thread.priority, PCT_PRIO_INITIAL);
+    EXPECT_EQ(thread.draws, 0U);
+    EXPECT_EQ(run.steps, 1U);
 }
 
 // A seed saved with a number must mean the same policy for ever.

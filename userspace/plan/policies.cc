@@ -15,10 +15,12 @@ namespace {
 // See the policies' pages in docs/policies/.
 constexpr unsigned kYieldsPerReset = 1000;
 
-constexpr PolicyInfo all[] = {
-#define X(id, name, enforcement, appear, arrive, select, executed, block, wake, disturbed, stuck,  \
-          summary, guarantee)                                                                      \
-    {PCT_POLICY_##id, name, PCT_ENFORCE_##enforcement, summary, guarantee},
+constexpr PolicyInfo info_of(pct_policy id, const pct_policy_definition& policy) {
+    return {id, policy.name, policy.enforcement, policy.summary, policy.guarantee};
+}
+
+constexpr PolicyInfo kAll[] = {
+#define X(id, ...) info_of(PCT_POLICY_##id, pct_definition_##id),
     PCT_POLICIES(X)
 #undef X
 };
@@ -43,7 +45,7 @@ std::string parameters_text(pct_policy policy) {
 } // namespace
 
 std::span<const PolicyInfo> known_policies() {
-    return all;
+    return kAll;
 }
 
 const PolicyInfo* find_policy(std::string_view name) {
@@ -54,7 +56,7 @@ const PolicyInfo* find_policy(std::string_view name) {
 }
 
 std::string_view name_of(pct_policy policy) {
-    return all[policy].name;
+    return kAll[policy].name;
 }
 
 bool uses_depth(pct_policy policy) {
