@@ -18,7 +18,8 @@
  * program types here: classic tracepoints, which the kernel calls with preemption disabled, and a
  * sleepable uprobe. A kick asked for in them takes effect right behind them.
  *
- * Only tasks whose scheduling class is SCHED_EXT are touched at all (SCX_OPS_SWITCH_PARTIAL); the
+ * Only tasks whose scheduling class is SCHED_EXT are touched at all (SCX_OPS_SWITCH_PARTIAL). The
+ * controller puts the first thread of a run there; all others inherit it.
  *
  * Here are the entry points. The path of a step, from file to file:
  *   libc_points, syscall_points   a thread has come to a point: is it a step, on which object?

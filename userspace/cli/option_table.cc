@@ -233,26 +233,27 @@ std::vector<OptionRow> all_rows() {
          "Most processes and threads of a run at once (4096)",
          into(&Given::pids_limit, number_from(1, kMostPids))},
         {"--vm", nullptr, kProgram, kAll, kAll,
-         "Do all of it in a virtual machine whose kernel has\n"
-         "what is needed",
+         "Run in a virtual machine whose kernel has all that\n"
+         "is needed",
          flag(&Options::vm)},
         {"--inside-vm", "NAME", kProgram, kAll, kNowhere,
          "How the user calls us, from the one outside",
          set_inside_vm},
 
         {"--out", "DIR", kResults, kBoth, in_campaign,
-         "Where failing runs are kept (pctctl-out)",
+         "Directory for failing runs (pctctl-out)",
          into(&Options::out, name_text)},
         {"--json", "FILE", kResults, kBoth, kBoth,
          "Write the results as JSON; -: to standard output",
          into(&Options::json, name_text)},
         {"--verify", nullptr, kResults, kBoth, kBoth,
-         "Check each run with an independent witness that the\n"
-         "schedule was the one meant, and count violations",
+         "Let an independent witness check each run's schedule,\n"
+         "and count violations",
          flag(&Given::verify)},
         {"-v,--verbose", nullptr, kResults, kBoth, kBoth,
-         "Show the program's output, a line for each run, and\n"
-         "what is loaded; -vv: also what each run meets with",
+         "Show the program's output, a line for each run, what\n"
+         "is loaded, and the formulas of the summary; -vv: also\n"
+         "what each run meets with",
          set_verbose},
         {"-q,--quiet", nullptr, kResults, kBoth, kBoth,
          "Say nothing but failures and errors",
