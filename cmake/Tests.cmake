@@ -13,6 +13,9 @@ if(unit_sources)
     set_target_properties(unit_tests PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(unit_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
+    # Not by __FILE__, which is relative under ccache.
+    set_source_files_properties(tests/unit/base/proc_text_test.cc PROPERTIES
+        COMPILE_DEFINITIONS FIXTURES="${CMAKE_SOURCE_DIR}/tests/unit/base/fixtures")
     target_link_libraries(unit_tests PRIVATE pctctl_test_flags pctctl_cli GTest::gmock GTest::gtest_main)
     gtest_discover_tests(unit_tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS host TIMEOUT 300)

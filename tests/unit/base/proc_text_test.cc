@@ -12,7 +12,7 @@ namespace pctctl {
 namespace {
 
 std::string fixture(const std::string& name) {
-    auto path = std::filesystem::path(__FILE__).parent_path() / "fixtures" / name;
+    const std::filesystem::path path = std::filesystem::path(FIXTURES) / name;
     auto text = read_text(path);
     EXPECT_TRUE(text) << path;
     return text.value_or("");
