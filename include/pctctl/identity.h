@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who is who in every run of a program, whatever the order in which threads appear; and what a run's
- * order of steps is known by.
+ * Who is who in every run of a program, whatever the order in which threads appear; and what a
+ * run's order of steps is known by.
  */
 #ifndef PCTCTL_IDENTITY_H
 #define PCTCTL_IDENTITY_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a scheduling policy and the mechanism hand to each other: the policy's configuration, its state in
- * a run and in each thread, and what its hooks are told and ask for. policies/policy.h has the contract.
+ * What a scheduling policy and the mechanism hand to each other: the policy's configuration, its
+ * state in a run and in each thread, and what its hooks are told and ask for. policies/policy.h has
+ * the contract.
  */
 #ifndef PCTCTL_POLICY_STATE_H
 #define PCTCTL_POLICY_STATE_H

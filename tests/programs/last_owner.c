@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The main thread sleeps on CPU 0; another one, named last-owner, sleeps on CPU 1 and ends meanwhile,
-// so that it was the last one of the two to execute before the main thread wakes.
+// The main thread sleeps on CPU 0; another one, named last-owner, sleeps on CPU 1 and ends
+// meanwhile, so that it was the last one of the two to execute before the main thread wakes.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
-static void bind(int cpu)
-{
+static void bind(int cpu) {
     cpu_set_t set;
 
     CPU_ZERO(&set);
@@ -15,8 +14,7 @@ static void bind(int cpu)
     sched_setaffinity(0, sizeof set, &set);
 }
 
-static void *other(void *unused)
-{
+static void* other(void* unused) {
     (void)unused;
     bind(1);
     pthread_setname_np(pthread_self(), "last-owner");
@@ -24,8 +22,7 @@ static void *other(void *unused)
     return NULL;
 }
 
-int main(void)
-{
+int main(void) {
     pthread_t thread;
 
     bind(0);
