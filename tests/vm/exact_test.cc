@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
 #include <map>
 #include <set>
 #include <utility>
@@ -423,11 +424,10 @@ TEST(Exact, StepsOfOperationsInsideOthers) {
 TEST(Exact, Replays) {
     for (std::uint64_t stream = 100; stream < 102; ++stream) {
         char seed[25];
-        std::snprintf(seed, sizeof(seed), "%08x%016llx", kSteps,
-                      static_cast<unsigned long long>(stream * 0x9e3779b97f4a7c15));
-        const Order expected = Simulator(choices_by_phase(stream * 0x9e3779b97f4a7c15, kSteps, 2),
-                                         Counting::concurrent)
-                                   .run();
+        const std::uint64_t mixed = stream * 0x9e3779b97f4a7c15;
+        std::snprintf(seed, sizeof(seed), "%08x%016" PRIx64, kSteps, mixed);
+        const Order expected =
+            Simulator(choices_by_phase(mixed, kSteps, 2), Counting::concurrent).run();
         const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
                                   "2", "--times", "3", "--", built("zoo/exact3")});
         ASSERT_EQ(0, call.status) << call;
