@@ -189,7 +189,7 @@ Coverage coverage(const Program& program, const PartialOrderFacts& facts, pct_po
         result.lowest = std::min(result.lowest, share);
     }
     for (const auto& [key, count] : counts)
-        if (!facts.random_walk.count(key))
+        if (!facts.random_walk.contains(key))
             throw std::logic_error("a partial order that the program does not have");
     return result;
 }

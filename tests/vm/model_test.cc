@@ -46,6 +46,7 @@ struct Triple {
 // A policy, perhaps with an option that changes what it does.
 struct Variant {
     std::string policy;
+    // NOLINTNEXTLINE(readability-redundant-member-init): designated initialisers may leave it out
     std::optional<std::pair<::pctctl::Parameter, std::uint64_t>> set = {};
 
     ::pctctl::PolicyParameters parameters() const {
