@@ -27,6 +27,13 @@ function(room name)
     add_library(pctctl_${name} STATIC ${sources})
     target_include_directories(pctctl_${name} PUBLIC ${view})
     target_link_libraries(pctctl_${name} PUBLIC pctctl_flags pctctl_shared ${ARGN})
+    # The same for the unit tests.
+    add_library(checked_${name} STATIC EXCLUDE_FROM_ALL ${sources})
+    target_include_directories(checked_${name} PUBLIC ${view})
+    list(TRANSFORM ARGN REPLACE "^pctctl_(.*)$" "checked_\\1" OUTPUT_VARIABLE libraries)
+    list(TRANSFORM libraries REPLACE "^checked_libbpf$" "pctctl_libbpf")
+    target_link_libraries(checked_${name} PUBLIC pctctl_flags pctctl_shared ${libraries}
+        pctctl_checked_flags)
 endfunction()
 
 # From the lowest to the highest.
@@ -39,9 +46,9 @@ room(run pctctl_kernel pctctl_judge pctctl_witness Threads::Threads)
 room(campaign pctctl_plan Threads::Threads)
 room(report pctctl_campaign nlohmann_json::nlohmann_json)
 room(cli pctctl_report pctctl_run CLI11::CLI11)
-foreach(room kernel witness)
-    add_dependencies(pctctl_${room} bpf)
-    target_include_directories(pctctl_${room} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/skel)
+foreach(library pctctl_kernel pctctl_witness checked_kernel checked_witness)
+    add_dependencies(${library} bpf)
+    target_include_directories(${library} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/skel)
 endforeach()
 
 # Its own loader, with the broken scheduler's skeletons, takes the place of the library's.
@@ -53,6 +60,4 @@ foreach(program pctctl pctctl-broken)
     target_compile_definitions(${program} PRIVATE PCTCTL_LIBEXEC_DIR="${PCTCTL_LIBEXEC_DIR}")
     target_link_libraries(${program} PRIVATE pctctl_cli)
 endforeach()
-if(NOT PCTCTL_SANITIZE) # sanitized host tests need neither
-    add_custom_target(programs ALL DEPENDS pctctl pctctl-broken)
-endif()
+add_custom_target(programs ALL DEPENDS pctctl pctctl-broken)

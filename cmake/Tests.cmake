@@ -6,7 +6,7 @@
 
 include(GoogleTest)
 
-# tests/unit/ROOM/*_test.cc -> build/tests/unit_tests
+# tests/unit/ROOM/*_test.cc -> build/tests/unit_tests, with sanitizers
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*/*_test.cc)
 if(unit_sources)
     add_executable(unit_tests ${unit_sources})
@@ -16,7 +16,7 @@ if(unit_sources)
     # Not by __FILE__, which is relative under ccache.
     set_source_files_properties(tests/unit/base/proc_text_test.cc PROPERTIES
         COMPILE_DEFINITIONS FIXTURES="${CMAKE_SOURCE_DIR}/tests/unit/base/fixtures")
-    target_link_libraries(unit_tests PRIVATE pctctl_test_flags pctctl_cli GTest::gmock GTest::gtest_main)
+    target_link_libraries(unit_tests PRIVATE checked_cli GTest::gmock GTest::gtest_main)
     gtest_discover_tests(unit_tests TEST_PREFIX unit. DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS host TIMEOUT 300)
 endif()
@@ -37,10 +37,6 @@ target_link_libraries(model_tests PRIVATE pctctl_test_flags model GTest::gmock G
 gtest_discover_tests(model_tests TEST_PREFIX model. DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS host TIMEOUT 1800)
 
-if(PCTCTL_SANITIZE)
-    return()
-endif()
-
 add_test(NAME model_long
          COMMAND ${CMAKE_COMMAND} -E env PCTCTL_LONG_TESTS=1 $<TARGET_FILE:model_tests>)
 set_tests_properties(model_long PROPERTIES LABELS "host;long" TIMEOUT 14400)
@@ -56,14 +52,6 @@ add_custom_command(
     COMMENT "BPF policies"
     VERBATIM)
 add_custom_target(policies_bpf ALL DEPENDS ${policies_o})
-
-
-# The same under the sanitizers, in a build directory of their own.
-if(unit_sources)
-    add_test(NAME unit_sanitized COMMAND ${CMAKE_SOURCE_DIR}/setup/sanitized
-             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(unit_sanitized PROPERTIES LABELS sanitize TIMEOUT 1800 COST 10000)
-endif()
 
 # programs_under_test(DIRECTORY PREFIX): tests/DIRECTORY/NAME.c -> target PREFIX_NAME, made as any C program
 # would be, at build/DIRECTORY/NAME. PREFIX_targets lists them.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "dispatch.h"
@@ -22,51 +23,72 @@ namespace {
 // time but when a change has altered what the seeds lead to.
 constexpr double kConfidence = 0.99999;
 
-class Policy : public testing::TestWithParam<const char*> {};
+std::vector<std::string> serial_policies() {
+    return {"random-walk",    "basic-pos",     "pos",         "rapos", "stride",
+            "preempt-always", "preempt-bound", "atom-fuzzer", "rpro"};
+}
 
-TEST_P(Policy, IsReproducibleAndSerial) {
-    for (const char* program : {"zoo/exact3", "zoo/healthy_sync", "zoo/healthy_exec"}) {
-        if (!long_tests() && program != std::string_view("zoo/healthy_sync"))
-            continue;
-        const auto campaign = [&](const char* jobs) {
-            return pctctl({"--policy", GetParam(), "--verify", "--seed", "5", "--runs",
-                           long_tests() ? "300" : "10", "--keep-going", "--depth", "3", "--jobs",
-                           jobs, "--", built(program)},
-                          std::chrono::seconds(long_tests() ? 1200 : 120));
-        };
-        const Call one = campaign("1");
-        const Call two = campaign("4"); // also runs that share a CPU
-        ASSERT_TRUE(one.reported) << one;
-        ASSERT_TRUE(two.reported) << two;
-        EXPECT_EQ(0, one.status) << one;
-        ASSERT_TRUE(one.summary.violations) << one;
-        EXPECT_EQ(0U, *one.summary.violations) << one;
-        EXPECT_EQ(0U, two.summary.violations.value_or(1)) << two;
-        ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
-        std::size_t compared = 0; // with two jobs what is measured arrives later
-        for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
-            const RunResult& a = one.summary.results[i];
-            const RunResult& b = two.summary.results[i];
-            EXPECT_GT(a.steps, 0U);
-            if (a.seed == b.seed && a.strides == b.strides) {
-                EXPECT_EQ(a.order_hash, b.order_hash) << program << ", seed " << a.seed;
-                ++compared;
-            }
+// Two campaigns with one seed, one run at a time and four: the same orders, one thread at a time.
+void reproducible_and_serial(const std::string& policies, const std::string& program,
+                             unsigned runs) {
+    const auto campaign = [&](const char* jobs) {
+        return pctctl({"--policy", policies, "--verify", "--seed", "5", "--runs",
+                       std::to_string(runs), "--keep-going", "--depth", "3", "--jobs", jobs, "--",
+                       built(program)},
+                      std::chrono::seconds(120 + 4 * runs));
+    };
+    const Call one = campaign("1");
+    const Call two = campaign("4"); // also runs that share a CPU
+    ASSERT_TRUE(one.reported) << one;
+    ASSERT_TRUE(two.reported) << two;
+    EXPECT_EQ(0, one.status) << one;
+    ASSERT_TRUE(one.summary.violations) << one;
+    EXPECT_EQ(0U, *one.summary.violations) << one;
+    EXPECT_EQ(0U, two.summary.violations.value_or(1)) << two;
+    ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
+    std::map<std::string, unsigned> compared; // with four jobs what is measured arrives later
+    for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
+        const RunResult& a = one.summary.results[i];
+        const RunResult& b = two.summary.results[i];
+        EXPECT_GT(a.steps, 0U);
+        EXPECT_EQ(a.policy, b.policy);
+        unsigned& same = compared[a.policy];
+        if (a.seed == b.seed && a.strides == b.strides) {
+            EXPECT_EQ(a.order_hash, b.order_hash) << a.policy << ", " << program << ", " << a.seed;
+            ++same;
         }
-        std::cout << program << ": " << compared << " runs of the same seed\n";
-        EXPECT_GT(compared, 0U);
+    }
+    for (const auto& [policy, same] : compared) {
+        std::cout << policy << ", " << program << ": " << same << " runs of the same seed\n";
+        EXPECT_GT(same, 0U) << policy;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stepwise, Policy,
-                         testing::Values("random-walk", "basic-pos", "pos", "rapos", "stride",
-                                         "preempt-always", "preempt-bound", "atom-fuzzer"),
+// All in one portfolio; what each needs of the kernel when it is alone is seen in model_test.
+TEST(Policies, AreReproducibleAndSerial) {
+    std::string all;
+    for (const std::string& policy : serial_policies())
+        all += (all.empty() ? "" : ",") + policy;
+    reproducible_and_serial(all, "zoo/healthy_sync",
+                            static_cast<unsigned>(10 * serial_policies().size()));
+}
+
+class Policy : public testing::TestWithParam<std::string> {};
+
+TEST_P(Policy, IsReproducibleAndSerial) {
+    for (const char* program : {"zoo/exact3", "zoo/healthy_sync", "zoo/healthy_exec"})
+        reproducible_and_serial(GetParam(), program, 300);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Policy);
+INSTANTIATE_TEST_SUITE_P(Serial, Policy,
+                         testing::ValuesIn(long_tests() ? serial_policies()
+                                                        : std::vector<std::string>()),
                          [](const auto& info) {
                              std::string name = info.param;
                              std::erase(name, '-');
                              return name;
                          });
-INSTANTIATE_TEST_SUITE_P(OfPctsKind, Policy, testing::Values("rpro"));
 
 // Two that only end because all threads get to execute.
 class Parallel : public testing::TestWithParam<const char*> {};

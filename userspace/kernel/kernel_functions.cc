@@ -4,7 +4,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include <iterator>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "pctctl/kernel_needs.h"
 
@@ -36,6 +40,8 @@ constexpr Enumerator enumerators[] = {PCT_KERNEL_ENUMERATORS(X)};
 constexpr Enumerator flags[] = {PCT_KERNEL_OPS_FLAGS(X)};
 #undef X
 
+// Answers from one pass over the kernel's 150,000 types: libbpf's search by name is a pass for each
+// name, which took a fifth of a campaign's start.
 class KernelTypes {
 public:
     explicit KernelTypes(const std::string& file) : types_(nullptr, &btf__free) {
@@ -43,34 +49,64 @@ public:
             libbpf_set_print(nullptr); // of a file that is none of types
         types_.reset(btf__parse(file.c_str(), nullptr));
         libbpf_set_print(print);
+        if (types_)
+            collect();
     }
 
     explicit operator bool() const { return types_ != nullptr; }
 
-    bool has(const char* function) const {
-        return btf__find_by_name_kind(types_.get(), function, BTF_KIND_FUNC) > 0;
-    }
+    bool has(const char* function) const { return found_.contains(function); }
 
     std::optional<std::uint64_t> value(const Enumerator& wanted) const {
-        for (const __u32 kind : {__u32{BTF_KIND_ENUM}, __u32{BTF_KIND_ENUM64}}) {
-            const int id = btf__find_by_name_kind(types_.get(), wanted.type, kind);
-            if (id <= 0)
-                continue;
-            const btf_type* type = btf__type_by_id(types_.get(), static_cast<__u32>(id));
-            for (int i = 0; i < btf_vlen(type); ++i) {
-                const bool wide = kind == BTF_KIND_ENUM64;
-                const __u32 name = wide ? btf_enum64(type)[i].name_off : btf_enum(type)[i].name_off;
-                if (std::string(btf__name_by_offset(types_.get(), name)) != wanted.name)
-                    continue;
-                return wide ? btf_enum64_value(btf_enum64(type) + i)
-                            : static_cast<std::uint64_t>(btf_enum(type)[i].val);
-            }
-        }
-        return std::nullopt;
+        const auto type = values_.find(wanted.type);
+        if (type == values_.end())
+            return std::nullopt;
+        const auto value = type->second.find(wanted.name);
+        return value == type->second.end() ? std::nullopt : std::optional(value->second);
     }
 
 private:
-    std::unique_ptr<btf, decltype(&btf__free)> types_;
+    void collect() {
+        std::unordered_set<std::string_view> names(std::begin(functions), std::end(functions));
+        for (const auto& [either, successor] : alternatives)
+            names.insert({either, successor});
+        for (const Enumerator& enumerator : enumerators)
+            values_[enumerator.type];
+        for (const Enumerator& flag : flags)
+            values_[flag.type];
+        for (__u32 id = 1; id < btf__type_cnt(types_.get()); ++id) {
+            const btf_type* type = btf__type_by_id(types_.get(), id);
+            if (btf_is_func(type)) {
+                if (const auto name = names.find(name_at(type->name_off)); name != names.end())
+                    found_.insert(*name);
+            } else if (btf_is_any_enum(type) && type->name_off > 0) {
+                if (const auto values = values_.find(name_at(type->name_off));
+                    values != values_.end())
+                    collect_values(type, values->second);
+            }
+        }
+    }
+
+    using Values = std::unordered_map<std::string_view, std::uint64_t>;
+
+    void collect_values(const btf_type* type, Values& values) {
+        for (int i = 0; i < btf_vlen(type); ++i) {
+            if (btf_is_enum64(type))
+                values.emplace(name_at(btf_enum64(type)[i].name_off),
+                               btf_enum64_value(btf_enum64(type) + i));
+            else
+                values.emplace(name_at(btf_enum(type)[i].name_off),
+                               static_cast<std::uint64_t>(btf_enum(type)[i].val));
+        }
+    }
+
+    std::string_view name_at(__u32 offset) const {
+        return btf__name_by_offset(types_.get(), offset);
+    }
+
+    std::unique_ptr<btf, decltype(&btf__free)> types_; // has the names that the maps refer to
+    std::unordered_set<std::string_view> found_;
+    std::unordered_map<std::string_view, Values> values_; // by type
 };
 
 } // namespace
