@@ -64,10 +64,9 @@ PolicyTally tally_policy(const std::string& name, std::span<const RunResult> run
     t.policy = name;
     t.promise = promise_of(id);
     t.k = skips_sequential(id, options.parameters) ? all.k_eff : all.steps;
-    const bool by_depth = t.promise == Promise::depth || t.promise == Promise::radius;
     std::set<unsigned> depths;
     for (const RunResult& run : runs)
-        if (by_depth && run.algorithm.policy == name)
+        if (is_about_depths(t.promise) && run.algorithm.policy == name)
             depths.insert(run.algorithm.depth);
     for (const unsigned depth : depths)
         t.depths.push_back({.depth = depth});

@@ -27,6 +27,10 @@ enum class Promise {
     partial_orders, // each partial order of a run's steps
 };
 
+constexpr bool is_about_depths(Promise promise) {
+    return promise == Promise::depth || promise == Promise::radius;
+}
+
 // 1 / (n k^(d-1)), without overflow for any n, k, d. 0 if n, k or d is 0: then nothing was under
 // control, and nothing can be said.
 double run_bound(std::uint64_t n, std::uint64_t k, unsigned d);

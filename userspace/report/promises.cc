@@ -26,7 +26,7 @@ std::string chance(double probability) {
     return fmt::format("up to {:.6g} %", std::ceil(percent * scale - 1e-9) / scale);
 }
 
-// " of pct's" when several policies took turns.
+// " of pct" when several policies took turns.
 std::string whose(const Report& report, const PolicyTally& policy) {
     return report.tally.policies.size() > 1 ? fmt::format(" of {}", policy.policy) : "";
 }
@@ -68,8 +68,14 @@ Words words_for(const Report& report, const PolicyTally& policy, const DepthTall
             exact_odds(t.threads, policy.k, d.depth)};
 }
 
+// The theorem says something about a run of that depth.
+bool has_bound(const Report& report, const DepthTally& d) {
+    return d.bound_run > 0 && !report.tally.uncontrolled();
+}
+
+// And there are such runs.
 bool says_something(const Report& report, const DepthTally& d) {
-    return d.bound_run > 0 && d.counted > 0 && !report.tally.uncontrolled();
+    return has_bound(report, d) && d.counted > 0;
 }
 
 // "; --runs 60 would bring that down to 5 %"
@@ -89,15 +95,12 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
     for (const DepthTally& d : policy.depths) {
         if (!says_something(report, d))
             continue;
-        list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", chance(d.miss),
-                            report.tally.depth_drawn ? fmt::format("depth {}", d.depth)
-                                                     : which_bugs(report, policy, d));
+        list += fmt::format("{}{} (depth {})", list.empty() ? "" : ", ", chance(d.miss), d.depth);
         last = &d;
     }
     const std::string other = report.tally.failures > 0 ? "other " : "";
     if (!last) {
-        if (policy.depths.empty() || policy.depths.front().bound_run == 0 ||
-            report.tally.uncontrolled())
+        if (policy.depths.empty() || !has_bound(report, policy.depths.front()))
             return fmt::format("Nothing can be said about {}bugs at these points.\n", other);
         return fmt::format("Nothing can be said yet about {}bugs at these points: {}.\n", other,
                            report.replay      ? "a replay draws nothing"
@@ -121,7 +124,7 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
 // The formula for one depth, its value and its source.
 std::string formula_of_depth(const Report& report, const PolicyTally& policy, const DepthTally& d) {
     const Words words = words_for(report, policy, d);
-    if (d.bound_run == 0 || report.tally.uncontrolled())
+    if (!has_bound(report, d))
         return fmt::format("nothing can be said about {}\n", words.bug);
     return fmt::format("one run{} finds {} with probability at least\n  {} = {}{} ({})\n  {} of "
                        "{} count; missed by all of them with probability at most {}\n",
@@ -157,7 +160,7 @@ std::string partial_orders_text(const Report& report, const PolicyTally& policy)
 std::string chances_text(const Report& report) {
     std::string text;
     for (const PolicyTally& policy : report.tally.policies)
-        if (policy.promise == Promise::depth || policy.promise == Promise::radius)
+        if (is_about_depths(policy.promise))
             text += chance_of_depths(report, policy);
     if (!text.empty())
         return text;
@@ -219,8 +222,7 @@ std::string formulas_text(const Report& report) {
 unsigned deepest_promise(const Report& report) {
     unsigned deepest = 0;
     for (const PolicyTally& policy : report.tally.policies)
-        if (!policy.depths.empty() && policy.depths.back().bound_run > 0 &&
-            !report.tally.uncontrolled())
+        if (!policy.depths.empty() && has_bound(report, policy.depths.back()))
             deepest = std::max(deepest, policy.depths.back().depth);
     return deepest;
 }
