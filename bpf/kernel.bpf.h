@@ -18,6 +18,7 @@
 
 /* Error numbers. */
 #define ESRCH 3
+#define E2BIG 7
 #define ENOMEM 12
 #define EINVAL 22
 

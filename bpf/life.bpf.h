@@ -14,6 +14,7 @@
 #include "owner.bpf.h"
 #include "policy_calls.bpf.h"
 #include "progress.bpf.h"
+#include "sharing.bpf.h"
 #include "state.bpf.h"
 #include "stepwise.bpf.h"
 #include "pctctl/identity.h"
@@ -56,6 +57,7 @@ static __always_inline int child_appears(struct task_struct *p, struct actor *pa
     a.t->pol.priority = parent->t->pol.priority;
     a.t->loader_start = parent->t->loader_start;
     a.t->loader_end = parent->t->loader_end;
+    begin_sharing(&a, parent);
     bpf_local_irq_save(&irqs);
     lock_hooks(a.st);
     policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
@@ -74,6 +76,7 @@ static __always_inline int first_appears(struct task_struct *p, __u32 slot)
     if (err)
         return err;
     a.t->pol.identity = PCT_ROOT_IDENTITY;
+    begin_sharing(&a, NULL);
     policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
     a.st->last_refresh_ns = bpf_ktime_get_ns();
     report(&a, PCT_EVENT_THREAD, 0, 0, 0);
@@ -98,6 +101,7 @@ static __always_inline __u64 loader_base(struct task_struct *p)
 static __always_inline void start_program(struct actor *a)
 {
     a->t->nr_operations = 0; /* that stack is gone */
+    new_space(a);
     a->t->loader_start = loader_size ? loader_base(a->p) : 0;
     a->t->loader_end = a->t->loader_start + loader_size;
     a->st->started = 1;
@@ -218,6 +222,7 @@ static __always_inline void thread_ends(struct actor *a)
     }
     if (a->cfg->stepwise)
         executed(a);
+    end_sharing(a);
     if (a->p->signal->live.counter > 0) /* others only wake their joiner, at once */
         count_out(a);
     report(a, PCT_EVENT_EXIT, 0, code, a->t->pol.steps);

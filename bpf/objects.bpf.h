@@ -48,11 +48,10 @@ static long find_in_file(struct task_struct *p, struct vm_area_struct *vma, stru
 static __always_inline __u64 memory_object(struct actor *a, __u64 address)
 {
     struct shared_word word = {.address = address};
-    struct task_struct *p = a->p;
 
     bpf_find_vma(bpf_get_current_task_btf(), address, find_in_file, &word, 0);
     if (!word.object)
-        word.object = pct_mix((__u64)BPF_CORE_READ(p, mm) ^ pct_mix(address));
+        word.object = pct_mix(a->t->space ^ pct_mix(address));
     return word.object | 1;
 }
 
@@ -97,11 +96,18 @@ static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
                                                                         : (__u64)inode) | 1;
 }
 
+/* The step acts on one object. */
+static __always_inline void set_access(struct pct_thread *t, __u64 object, __u32 flags)
+{
+    t->nr_accesses = object != 0;
+    t->accesses[0].object = object;
+    t->accesses[0].name = object;
+    t->accesses[0].flags = flags;
+}
+
 static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
                                             __u32 traits)
 {
-    if (!a->cfg->stepwise)
-        return 0; /* nobody asks */
     if (traits & PCT_POINT_FILE)
         return file_object(a->p, call->args[0]);
     if (traits & PCT_POINT_NAMES)
@@ -113,8 +119,6 @@ static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_
 
 static __always_inline __u64 libc_object(struct actor *a, struct pt_regs *regs, __u32 traits)
 {
-    if (!a->cfg->stepwise)
-        return 0;
     return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a, PT_REGS_PARM1(regs));
 }
 

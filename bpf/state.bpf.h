@@ -9,6 +9,7 @@
 
 #include "kernel.bpf.h"
 #include "pctctl/run.h"
+#include "pctctl/sharing.h"
 
 #define PCT_MAX_OPERATIONS 4
 
@@ -66,7 +67,12 @@ struct pct_thread {
     __u8 waits;   /* its last system call waits for others, if it has to */
     __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
     __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
-    struct pct_pending next; /* the step it is arriving at */
+    __u8 nr_accesses; /* of the step it is arriving at, */
+    struct pct_access accesses[PCT_MAX_ACCESSES];
+    struct pct_pending next; /* and what the policy is told of it */
+    struct pct_lineage lineage;
+    __u64 space;    /* its address space: the identity of the thread that this began with */
+    __u32 programs; /* that it has executed */
     struct pct_policy_thread pol;
 };
 

@@ -13,16 +13,53 @@
 #include "owner.bpf.h"
 #include "policy_calls.bpf.h"
 #include "progress.bpf.h"
+#include "rank.bpf.h"
+#include "sharing.bpf.h"
 #include "state.bpf.h"
+#include "stepwise.bpf.h"
 #include "pctctl/identity.h"
 #include "pctctl/run.h"
+
+/* What the policy is told of the step: the first thing that it acts on. */
+static __always_inline struct pct_pending pending_of(const struct pct_thread *t, __u32 kind)
+{
+    struct pct_pending event = {.kind = kind};
+
+    if (t->nr_accesses) {
+        event.object = t->accesses[0].object;
+        event.flags = t->accesses[0].flags;
+    }
+    return event;
+}
+
+/* Does no other thread of the run wait for the CPU, or is to come back to it at once? */
+static __always_inline bool is_alone(const struct actor *a)
+{
+    return owns(a) && a->st->runnable == 1 && !best_held(a->st);
+}
+
+/*
+ * Stepwise policies: no other thread could go now, so that the thread goes on without a look at the queue, and
+ * without leaving the CPU.
+ */
+static __noinline void step_alone(struct actor *a)
+{
+    struct pct_policy_view view = {.enabled = a->st->enabled};
+
+    executed(a);
+    a->st->reaction = PCT_REACT_NONE; /* nobody waits */
+    begin_event(a);
+    policy_arrive(&a->cfg->policy, &a->st->policy, &a->t->pol, &view);
+    select_event(a);
+    a->st->reaction = PCT_REACT_NONE;
+}
 
 /*
  * The executing thread arrives at its next step: count it, and tell the policy. The caller enforces the
  * result before the operation takes effect. Stepwise policies are told in ops.dispatch (arrive() in stepwise.bpf.h), where waiting
  * threads' priorities can be changed.
  */
-static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u32 flags, __u64 site)
+static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
 {
     struct pct_run_state *st = a->st;
     struct pct_thread *t = a->t;
@@ -36,10 +73,11 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     st->steps++;
     not_spinning(a);
     if (a->cfg->stepwise) {
-        t->next.kind = kind;
-        t->next.object = object;
-        t->next.flags = flags;
-        t->arriving = 1;
+        t->next = pending_of(t, kind);
+        if (is_alone(a))
+            step_alone(a);
+        else
+            t->arriving = 1;
     } else {
         view.enabled = st->enabled;
         st->order_hash = pct_order_hash(st->order_hash, t->pol.identity, kind);
@@ -55,6 +93,18 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     if (a->cfg->parallel)
         unlock_hooks(st);
     bpf_local_irq_restore(&irqs);
+}
+
+/* A thread has come to a point, to do pct_thread.accesses. True: that is a step. */
+static __always_inline bool come_to_point(struct actor *a, __u32 kind, __u64 site)
+{
+    if (matters(a, kind, site)) {
+        step(a, kind, site);
+        return true;
+    }
+    if (a->cfg->stepwise && a->t->selected)
+        executed(a); /* if it blocks from here on, it is between two steps */
+    return false;
 }
 
 /* The same point, step or not, may be a sign of no progress. `at_step`: it was one. */

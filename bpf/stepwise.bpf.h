@@ -144,6 +144,28 @@ static __noinline int carry_out_reaction(struct pct_run_config *cfg, struct pct_
     return 0;
 }
 
+/* It has arrived at its next step. */
+static __always_inline void begin_event(struct actor *a)
+{
+    a->t->pol.event = a->t->next;
+    a->t->arriving = 0;
+    a->t->arrived = 1;
+    a->t->hashed = 0;
+    come_to_object(a->st, a->t);
+}
+
+/* It goes on and executes that step. */
+static __always_inline void select_event(struct actor *a)
+{
+    a->t->selected = 1;
+    if (!a->t->hashed) /* the order in which steps are executed, not that of arrivals */
+        a->st->order_hash =
+            pct_order_hash(a->st->order_hash, a->t->pol.identity, a->t->pol.event.kind);
+    a->t->hashed = 1;
+    note_reaction(a, policy_select(&a->cfg->policy, &a->st->policy, &a->t->pol));
+    a->st->owner_priority = rank_of(a->t);
+}
+
 /* Stepwise policies: the owner has come to its next step; what does it compete with? */
 static __noinline void arrive(struct actor *a)
 {
@@ -154,11 +176,7 @@ static __noinline void arrive(struct actor *a)
     executed(a);
     if (a->st->reaction)
         carry_out_reaction(a->cfg, a->st, t->slot, NULL);
-    t->pol.event = t->next;
-    t->arriving = 0;
-    t->arrived = 1;
-    t->hashed = 0;
-    come_to_object(a->st, t);
+    begin_event(a);
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->enabled;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
@@ -179,13 +197,7 @@ static __always_inline void go_on(struct actor *a, struct pct_thread *leaving)
 {
     if (!a->t->arrived || a->t->selected)
         return;
-    a->t->selected = 1;
-    if (!a->t->hashed) /* the order in which steps are executed, not that of arrivals */
-        a->st->order_hash =
-            pct_order_hash(a->st->order_hash, a->t->pol.identity, a->t->pol.event.kind);
-    a->t->hashed = 1;
-    note_reaction(a, policy_select(&a->cfg->policy, &a->st->policy, &a->t->pol));
-    a->st->owner_priority = rank_of(a->t);
+    select_event(a);
     if (a->st->reaction)
         carry_out_reaction(a->cfg, a->st, a->t->slot, leaving);
 }

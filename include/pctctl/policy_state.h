@@ -24,6 +24,16 @@ struct pct_pending {
     __u32 flags;  /* PCT_PENDING_* */
 };
 
+#define PCT_MAX_ACCESSES 4 /* of a step */
+
+/* One thing that a step acts on. */
+struct pct_access {
+    __u64 object; /* the same for all threads of the run */
+    __u64 name;   /* by which this thread knows it, the same in every run of the program */
+    __u32 flags;  /* PCT_PENDING_* */
+    __u32 unused;
+};
+
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */
 #define PCT_OPTION_COUNT_CONCURRENT 2u /* pct: only steps while others are enabled */

@@ -10,11 +10,15 @@
 #include "pctctl/hold.h"
 #include "pctctl/policy_state.h"
 #include "pctctl/priority.h"
+#include "pctctl/sharing.h"
 
 #define PCT_MAX_RUNS 64   /* slots, the largest --jobs */
 #define PCT_MAX_HOLDS 4   /* threads of a run out of reach at the same time */
 #define PCT_MAX_CPUS 1024 /* on which threads of a run execute in parallel, a power of two */
 #define PCT_COMM_LEN 16
+#define PCT_MAX_FOCUS 65536 /* names that matter */
+#define PCT_MAX_ENDS 4096   /* threads of a run whose end is remembered, a power of two */
+#define PCT_MAX_SHARED 16384 /* objects and names of a run */
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
 /* Written by the controller before a run starts; constant during it. */
@@ -27,6 +31,8 @@ struct pct_run_config {
     __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
     __u32 parallel;      /* the policy's enforcement lets several threads execute */
     __u32 executed;      /* 1: stepwise policies: report each step that was executed as an event */
+    __u32 focus;         /* 0: all steps count; else 1 + how many names of the map `focus` matter from the start */
+    __u32 unused;
     struct pct_policy_config policy;
 };
 
@@ -43,6 +49,7 @@ struct pct_place {
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;      /* k of this run so far */
+    __u64 arrivals;   /* at points, whether or not that is a step; the time of sharing.h */
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];
@@ -70,6 +77,8 @@ struct pct_run_state {
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* CPU + 1 that is in a hook of the policy; 0: none */
+    __u32 forgetful;       /* 1: the map `sharing` had no room for an object: from then on all matter */
+    __u32 unused;
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
@@ -122,6 +131,12 @@ struct pct_event {
     __u32 kind; /* step kind, see points.h */
     __s32 code;
     char comm[PCT_COMM_LEN];
+};
+
+/* Key of a run's map `sharing`: what threads have touched, and the names of what matters. */
+struct pct_shared_key {
+    __u64 id;      /* pct_access.object, or .name */
+    __u64 is_name; /* 1: the element's value says nothing */
 };
 
 /*

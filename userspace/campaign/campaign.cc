@@ -19,7 +19,7 @@ namespace {
 class Board {
 public:
     Board(const CampaignPlan& plan, Executor& executor, const Campaign::OnFinished& on_finished)
-        : plan_(plan), executor_(executor), on_finished_(on_finished) {}
+        : plan_(plan), executor_(executor), on_finished_(on_finished), focus_(plan.focus) {}
 
     // What one worker does: it executes runs until none is left to start.
     void work(unsigned slot, const std::stop_token& stop) {
@@ -51,6 +51,7 @@ private:
         std::uint64_t steps = 0;
         std::uint64_t k_eff = 0;
         std::vector<ThreadLength> lengths;
+        std::vector<std::uint64_t> learned;
     };
 
     bool over() const { return error_ || (failed_ && !plan_.keep_going) || started_ == plan_.runs; }
@@ -75,6 +76,7 @@ private:
             take_measured(measured_before(plan.number, plan_.jobs));
         plan.seed = plan_.fixed ? *plan_.fixed : seed_of(plan.number);
         plan.algorithm = algorithm_of(plan);
+        plan.focus = focus_.focus();
         plan.live_output = plan_.live_output;
         plan.verify = plan_.verify;
         return plan;
@@ -102,6 +104,8 @@ private:
             k_eff_ = std::max(k_eff_, ended_[taken_]->k_eff);
             lengths_.add(ended_[taken_]->lengths);
             ended_[taken_]->lengths = {};
+            focus_.add(ended_[taken_]->learned);
+            ended_[taken_]->learned = {};
         }
     }
 
@@ -135,16 +139,20 @@ private:
         run.number = plan.number;
         run.seed = plan.seed;
         run.algorithm = plan.algorithm;
+        run.focus = plan.focus;
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
         ended_[plan.number - 1] =
-            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths)};
+            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths),
+                     std::move(run.learned)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);
         // Else the output of thousands of runs would stay in memory.
         run.out = {};
+        if (!run.failed())
+            run.focus.names = {};
         if (run.err.size() > kKeptOutput)
             run.err.erase(0, run.err.size() - kKeptOutput);
         run.err.shrink_to_fit();
@@ -165,6 +173,7 @@ private:
     std::uint64_t k_ = 0;
     std::uint64_t k_eff_ = 0;
     ThreadLengths lengths_;
+    FocusLearner focus_;
     bool failed_ = false;
     bool interrupted_ = false;
 };

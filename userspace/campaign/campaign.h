@@ -24,6 +24,7 @@ struct CampaignPlan {
     bool keep_going = false;                     // after the first failure
     std::optional<RunSeed> fixed;                // a replay: every run has this seed
     PolicyParameters parameters;
+    Focus focus;                    // at the start; in a replay, of all runs
     std::optional<Strides> strides; // for policy stride. Not set: from the lengths in earlier runs
     double stride_ratio = 1;        // and this ratio, see stride_ratio()
     bool live_output = false;

@@ -185,6 +185,10 @@ std::vector<OptionRow> all_rows() {
          "Where order matters: pthread, syscall, or both with a\n"
          "comma (pthread,syscall)",
          into(&Given::points, parse_points)},
+        {"--focus", "on|off", kLookFor, kBoth, kBoth,
+         "Count only steps on objects that several threads\n"
+         "touch, as earlier runs have shown (on)",
+         into(&Given::focus, Focus::parse)},
         {"--policy", "NAMES", kLookFor, kBoth, kBoth,
          "Scheduling algorithm, see 'pctctl policies' (pct);\n"
          "several, with commas, take turns",

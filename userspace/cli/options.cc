@@ -178,6 +178,7 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
         base.strides = {.others = static_cast<std::uint32_t>(*all), .threads = {}};
     else
         base.strides = strides.value_or(base.strides);
+    base.focus = focus.value_or(base.focus);
     base.points = points.value_or(base.points);
     base.timeout = timeout.value_or(base.timeout);
     base.spin_limit = spin_limit.value_or(base.spin_limit);

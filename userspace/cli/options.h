@@ -28,6 +28,7 @@ struct Given {
     std::optional<std::string> policy;
     PolicyParameters parameters;
     std::optional<Strides> strides; // replay; --stride-max goes before
+    std::optional<Focus> focus;
     std::optional<unsigned> points;
     std::optional<std::chrono::nanoseconds> timeout;
     std::optional<std::chrono::nanoseconds> spin_limit;

@@ -146,6 +146,7 @@ CampaignPlan plan_for(const Options& options, const ExecutorOptions& run) {
     plan.depth = run.depth;
     plan.jobs = run.jobs;
     plan.verify = run.verify;
+    plan.focus = run.focus;
     plan.live_output = options.verbose;
     return plan;
 }

@@ -163,6 +163,7 @@ Status BpfScheduler::attach(const Options& options) {
         settings.syscall_traits[point.number] = static_cast<std::uint16_t>(point.traits);
     for (std::size_t i = 0; i < std::size(libc_traits); ++i)
         settings.libc_traits[i] = static_cast<std::uint16_t>(libc_traits[i]);
+    bpf_map__set_max_entries(o.sched->maps.ends, options.slots * PCT_MAX_ENDS);
     const std::string loader = own_loader();
     if (!loader.empty()) {
         const Result<std::uint64_t> size = loader_text_size(loader);
@@ -197,6 +198,8 @@ Status BpfScheduler::attach(const Options& options) {
     if (int error = kick_bpf::load(o.kick.get()))
         return bpf_error("load the scheduler's second part", -error);
 
+    if (Status s = prepare_sharing(options.slots); !s)
+        return s;
     configs_ = map_array<pct_run_config>(o.sched->maps.configs);
     states_ = map_array<pct_run_state>(o.sched->maps.states);
     o.ring.reset(ring_buffer__new(bpf_map__fd(o.sched->maps.events), receive, this, nullptr));
@@ -261,6 +264,58 @@ Status BpfScheduler::attach(const Options& options) {
             std::string(trimmed(read_text("/sys/kernel/sched_ext/root/ops").value_or(""))) +
             "'); stop it first, or use --vm");
     return keep(scheduler, "start the scheduler");
+}
+
+Status BpfScheduler::prepare_sharing(unsigned slots) {
+    bpf_map_create_opts flags = {};
+    flags.sz = sizeof flags;
+    flags.map_flags = BPF_F_NO_PREALLOC;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        Fd map(bpf_map_create(BPF_MAP_TYPE_HASH, "sharing", sizeof(pct_shared_key),
+                              sizeof(pct_sharing), PCT_MAX_SHARED, &flags));
+        if (!map)
+            return bpf_error("make a map", errno);
+        const int fd = map.get();
+        if (const int error = bpf_map__update_elem(objects_->sched->maps.sharing, &slot,
+                                                   sizeof slot, &fd, sizeof fd, 0))
+            return bpf_error("make room for what threads share", -error);
+        sharing_.push_back(std::move(map));
+    }
+    return Done{};
+}
+
+Status BpfScheduler::teach(std::span<const std::uint64_t> names) {
+    const std::lock_guard lock(teaching_);
+    for (; taught_ < names.size(); ++taught_) {
+        const auto number = static_cast<std::uint32_t>(taught_ + 1);
+        if (const int error =
+                bpf_map__update_elem(objects_->sched->maps.focus, &names[taught_],
+                                     sizeof names[taught_], &number, sizeof number, 0))
+            return bpf_error("tell the scheduler what matters", -error);
+    }
+    return Done{};
+}
+
+Result<std::vector<std::uint64_t>> BpfScheduler::learned(unsigned slot) {
+    constexpr std::uint32_t kAtOnce = 1024;
+    std::vector<pct_shared_key> keys(kAtOnce);
+    std::vector<pct_sharing> values(kAtOnce);
+    std::vector<std::uint64_t> names;
+    std::uint32_t position = 0;
+    for (bool first = true, last = false; !last; first = false) {
+        std::uint32_t count = kAtOnce;
+        const int error = bpf_map_lookup_and_delete_batch(sharing_[slot].get(),
+                                                          first ? nullptr : &position, &position,
+                                                          keys.data(), values.data(), &count,
+                                                          nullptr);
+        if (error && error != -ENOENT)
+            return bpf_error("read what threads share", -error);
+        last = error == -ENOENT;
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (keys[i].is_name)
+                names.push_back(keys[i].id);
+    }
+    return names;
 }
 
 pct_run_state BpfScheduler::snapshot(unsigned slot) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,6 +46,13 @@ public:
     // The state that the scheduler shares with us in memory, one for each slot.
     volatile pct_run_state& state(unsigned slot) { return states_[slot]; }
     pct_run_state snapshot(unsigned slot) const;
+
+    // Names of objects that matter, for runs with pct_run_config.focus. Each call has all names of
+    // the call before at its beginning.
+    Status teach(std::span<const std::uint64_t> names);
+    // Of the run that has ended: the names of what mattered, but for those it began with. Forgets
+    // what the run has touched, so it must be called once for each run.
+    Result<std::vector<std::uint64_t>> learned(unsigned slot);
 
     // Zeroes the slot's state for a new run, and gives the run an id of its own.
     void start_run(unsigned slot, pct_run_config config);
@@ -88,7 +96,12 @@ private:
     void consume_all(); // everything that has been written by now
     static int receive(void* self, void* data, std::size_t size);
 
+    Status prepare_sharing(unsigned slots);
+
     std::vector<Inbox> inboxes_;
+    std::vector<Fd> sharing_; // the map of each slot
+    std::mutex teaching_;
+    std::size_t taught_ = 0; // names in the map `focus`
     std::unique_ptr<Objects> objects_;
     pct_run_config* configs_ = nullptr;
     pct_run_state* states_ = nullptr;

@@ -34,6 +34,8 @@ struct ExecutorOptions {
     PolicyParameters parameters;
     // In a replay: the strides of the repeated run (Algorithm). A campaign measures its own.
     Strides strides;
+    // Which steps count. A campaign learns names to those given here; in a replay: of that run.
+    Focus focus;
     // Scheduling points: PCT_POINTS_*, at least one bit.
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
     // How many runs are under way at once, each in a slot: 1 .. PCT_MAX_RUNS.
@@ -50,11 +52,12 @@ struct ExecutorOptions {
     std::uint64_t pids_limit = 4096;
 };
 
-// The options for a run with that algorithm.
-inline ExecutorOptions options_for(ExecutorOptions options, const Algorithm& algorithm) {
-    options.policy = algorithm.policy;
-    options.depth = algorithm.depth;
-    options.strides = algorithm.strides;
+// The options that repeat a run of a campaign with these options.
+inline ExecutorOptions options_for(ExecutorOptions options, const RunResult& run) {
+    options.policy = run.algorithm.policy;
+    options.depth = run.algorithm.depth;
+    options.strides = run.algorithm.strides;
+    options.focus = run.focus;
     return options;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "plan/focus.h"
 #include "plan/strides.h"
 
 namespace pctctl {
@@ -37,6 +38,7 @@ struct RunPlan {
     std::uint32_t number = 1; // from 1, in the campaign
     RunSeed seed;
     Algorithm algorithm;
+    Focus focus;
     bool live_output = false; // also copy the program's output to ours
     bool verify = false;      // let the witness check the run
 };
@@ -49,6 +51,7 @@ struct RunResult {
     std::uint32_t number = 0;
     RunSeed seed;
     Algorithm algorithm;
+    Focus focus;
     Outcome outcome = Outcome::pass;
     int exit_code = 0;  // of the main process; -1 when it did not exit by itself
     int signal = 0;     // with outcome signal the one that killed; else 0
@@ -65,6 +68,7 @@ struct RunResult {
     std::uint64_t unlocked_hooks = 0;
     double duration_ms = 0;
     std::uint64_t order_hash = 0;
+    std::vector<std::uint64_t> learned;      // names of what matters, besides those of `focus`
     std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
     std::vector<ThreadLength> lengths;       // of the threads that made steps
     std::optional<std::uint64_t> violations; // with RunPlan::verify

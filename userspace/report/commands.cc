@@ -48,6 +48,8 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
             add(parameter.option, text);
     if (options.strides != usual.strides && !options.parameters.set_value(Parameter::stride_max))
         add("--strides", options.strides.text());
+    if (options.focus != usual.focus)
+        add("--focus", options.focus.text());
     if (options.points != usual.points)
         add("--points", points_text(options.points));
     if (options.timeout != usual.timeout)

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kSchema = 3; // 2: without phases; 1: without strides, all steps counted
+constexpr int kSchema = 4; // 3: without focus; 2: without phases; 1: without strides, all steps counted
 constexpr const char* kKind = "pctctl run";
 
 // Program arguments and paths are bytes, JSON strings are not.
@@ -124,6 +124,10 @@ RunRecord record_from(const json& j) {
             throw std::invalid_argument(strides.error().message);
         options.strides = *strides;
     }
+    const auto focus = Focus::parse(j.at("focus").get<std::string>());
+    if (!focus)
+        throw std::invalid_argument(focus.error().message);
+    options.focus = run.focus = *focus;
     run.algorithm = {options.policy, options.depth, options.strides};
     run.number = static_cast<std::uint32_t>(number(j.at("run"), 1, 0xffffffff));
     const auto outcome = outcome_from(j.at("outcome").get<std::string>());
@@ -219,6 +223,7 @@ std::string to_json_text(const RunRecord& record) {
     const auto strides = strides_text({options.policy, options.depth, options.strides});
     j["strides"] = strides ? json(*strides) : json(nullptr);
     j["points"] = point_names(options.points);
+    j["focus"] = run.focus.text();
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());
     j["timeout_ns"] = static_cast<std::uint64_t>(options.timeout.count());
     j["pids_limit"] = options.pids_limit;
@@ -299,7 +304,7 @@ Result<std::string> RunStore::keep(const RunResult& run) {
     if (!directory)
         return failed(errno);
     const std::string description = to_json_text(
-        {options_for(options_, run.algorithm), cwd_, run, std::string(kVersion), kernel_release()});
+        {options_for(options_, run), cwd_, run, std::string(kVersion), kernel_release()});
     for (const auto& [name, text] : {std::pair<const char*, std::string_view>{"stdout", run.out},
                                      {"stderr", run.err},
                                      {"run.json", description}})

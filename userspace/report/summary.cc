@@ -42,7 +42,7 @@ std::string failure_text(const Report& report, const RunResult& run) {
     else
         text += fmt::format(
             "  replay: {}\n",
-            replay_command(report.caller, run.seed, options_for(report.options, run.algorithm)));
+            replay_command(report.caller, run.seed, options_for(report.options, run)));
     return text;
 }
 

@@ -306,6 +306,7 @@ pct_run_config KernelExecutor::configure(unsigned slot, const RunPlan& plan) con
     config.stepwise = is_stepwise(config.policy);
     config.executed = promise_of(find_policy(plan.algorithm.policy)->id) == Promise::partial_orders;
     config.parallel = is_parallel(config.policy);
+    config.focus = plan.focus.on ? static_cast<std::uint32_t>(plan.focus.names.size() + 1) : 0;
     return config;
 }
 
@@ -495,6 +496,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     std::optional<Witness::Watch> watch_of_witness;
     if (witness_ && plan.verify)
         watch_of_witness.emplace(witness_->watch());
+    if (Status s = kernel_->teach(plan.focus.names); !s)
+        return s.error();
     kernel_->start_run(slot, configure(slot, plan));
     if (Status s = kernel_->adopt(slot, root); !s)
         return s.error();
@@ -524,11 +527,16 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return ending.error();
     if (std::optional<std::string> reason = kernel_->ejected_by_now())
         return Error::environment(*reason);
+    Result<std::vector<std::uint64_t>> learned = kernel_->learned(slot);
+    if (!learned)
+        return learned.error();
 
     RunResult result;
+    result.learned = std::move(*learned);
     result.number = plan.number;
     result.seed = plan.seed;
     result.algorithm = plan.algorithm;
+    result.focus = plan.focus;
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
     const std::uint64_t hits = group(slot).limit_hits();

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which objects matter: those that two threads of a run touch, not both only reading, so that the order of
+ * the two may be either. Only steps on such objects need a decision.
+ *
+ * A touch has no order with another one unless the first was over before the thread that makes the second
+ * existed: it was an ancestor's, made before the branch of the family that leads to the second one was created,
+ * or its thread had ended before the second one was created. The latter is what this run has shown, and another
+ * run may show otherwise: a parent need not have waited for the first child before it made the second. So
+ * what matters is learned over several runs.
+ *
+ * Times are numbers of the run's arrivals at points, from 1 on; 0: never. Threads are given by index + 1.
+ */
+#ifndef PCTCTL_SHARING_H
+#define PCTCTL_SHARING_H
+
+#include "pctctl/base.h"
+
+#define PCT_ANCESTORS 8 /* of a thread that are known; a touch of an older one has no order */
+#define PCT_TOUCHES 4   /* threads of an object that are told apart */
+
+/* Of a thread: what that ancestor did until then was over before the thread existed. */
+struct pct_ancestor {
+    __u32 thread; /* 0: none */
+    __u32 unused;
+    __u64 until;
+};
+
+/* Who the threads before it are. Written when it appears. */
+struct pct_lineage {
+    __u64 born; /* time */
+    struct pct_ancestor ancestors[PCT_ANCESTORS]; /* the creator first */
+};
+
+/* What a thread did to an object, the last time that it did. */
+struct pct_touch {
+    __u32 thread; /* 0: free */
+    __u32 unused;
+    __u64 read; /* times */
+    __u64 written;
+    __u64 name; /* by which it knows the object, see struct pct_access */
+};
+
+/* An object in a run. Zeroed at first. */
+struct pct_sharing {
+    struct pct_touch touches[PCT_TOUCHES];
+    __u32 crowd; /* 1: there were more threads, which only read */
+    __u32 matters;
+    __u64 steps; /* on it, in the run */
+    __u32 kind;  /* of the last step on it that did not only read, else of the last one; points.h */
+    __u32 unused;
+    __u64 site; /* user address of that step */
+};
+
+/* A thread appears, at the time `now`. */
+static inline void pct_descend(struct pct_lineage *child, const struct pct_lineage *creator,
+                               __u32 creator_thread, __u64 now)
+{
+    int i;
+
+    child->born = now;
+    child->ancestors[0].thread = creator_thread;
+    child->ancestors[0].until = now;
+    for (i = 1; i < PCT_ANCESTORS; i++)
+        child->ancestors[i] = creator->ancestors[i - 1];
+}
+
+/* Was what the thread did at `time` over before the one of that lineage existed? */
+static inline bool pct_is_before(const struct pct_lineage *lineage, __u32 thread, __u64 time)
+{
+    int i;
+
+    for (i = 0; i < PCT_ANCESTORS; i++)
+        if (lineage->ancestors[i].thread == thread)
+            return time <= lineage->ancestors[i].until;
+    return false;
+}
+
+/*
+ * Could this touch and one of the thread of that lineage come in either order, so that it matters? `ended`:
+ * when the touch's thread ended.
+ */
+static inline bool pct_touches_conflict(const struct pct_touch *touch, __u64 ended,
+                                        const struct pct_lineage *lineage, bool read_only)
+{
+    __u64 time = touch->written;
+
+    if (!read_only && touch->read > time)
+        time = touch->read;
+    if (!time || (ended && ended <= lineage->born))
+        return false;
+    return !pct_is_before(lineage, touch->thread, time);
+}
+
+/*
+ * A thread touches the object at the time `now`, and knows it by that name. `ended`: when the threads of the
+ * object's touches ended. True: the object matters, maybe from now on.
+ */
+static inline bool pct_share(struct pct_sharing *o, __u32 thread, const struct pct_lineage *lineage,
+                             __u64 now, bool read_only, __u64 name, const __u64 *ended)
+{
+    int i, mine = PCT_TOUCHES;
+
+    for (i = PCT_TOUCHES - 1; i >= 0; i--) {
+        struct pct_touch *touch = &o->touches[i];
+
+        if (!touch->thread || touch->thread == thread)
+            mine = i; /* the free ones are behind those in use */
+        else if (pct_touches_conflict(touch, ended[i], lineage, read_only))
+            o->matters = 1;
+    }
+    if (!read_only && o->crowd)
+        o->matters = 1;
+    if (mine == PCT_TOUCHES) {
+        o->crowd = 1;
+        if (!read_only)
+            o->matters = 1; /* nobody would remember it */
+        return o->matters;
+    }
+    o->touches[mine].thread = thread;
+    o->touches[mine].name = name;
+    if (read_only)
+        o->touches[mine].read = now;
+    else
+        o->touches[mine].written = now;
+    return o->matters;
+}
+
+#endif
