@@ -109,10 +109,10 @@ static __always_inline void learn(struct actor *a, void *map, __u64 name)
 }
 
 /* The thread is about to touch something. Does that matter? */
-static __noinline bool touch(struct actor *a, void *map, struct pct_access *access, __u32 kind, __u64 site)
+static __noinline bool touch(struct actor *a, void *map, struct pct_access *access)
 {
     struct pct_shared_key key = {.id = access->object};
-    bool read_only = access->flags & PCT_PENDING_READ_ONLY, before, now;
+    bool before, now;
     struct pct_sharing *o;
     __u64 ended[PCT_TOUCHES] = {};
     int i;
@@ -134,12 +134,9 @@ static __noinline bool touch(struct actor *a, void *map, struct pct_access *acce
             ended[i & (PCT_TOUCHES - 1)] = end->time;
     }
     o->steps++;
-    if (!read_only || !o->kind) {
-        o->kind = kind;
-        o->site = site;
-    }
     before = o->matters;
-    now = pct_share(o, a->t->index + 1, &a->t->lineage, a->st->arrivals, read_only, access->name, ended);
+    now = pct_share(o, a->t->index + 1, &a->t->lineage, a->st->arrivals, pct_access_class(access->flags),
+                    access->name, ended);
     if (now && !before)
         bpf_for(i, 0, PCT_TOUCHES)
             if (o->touches[i & (PCT_TOUCHES - 1)].thread)
@@ -150,7 +147,7 @@ static __noinline bool touch(struct actor *a, void *map, struct pct_access *acce
 }
 
 /* The thread arrives at a point, to do pct_thread.accesses. Is that a step? */
-static __noinline bool matters(struct actor *a, __u32 kind, __u64 site)
+static __noinline bool matters(struct actor *a)
 {
     __u32 slot = a->t->slot, i;
     bool any = !a->cfg->focus;
@@ -167,7 +164,7 @@ static __noinline bool matters(struct actor *a, __u32 kind, __u64 site)
         lock_hooks(a->st);
     a->st->arrivals++;
     bpf_for(i, 0, PCT_MAX_ACCESSES)
-        if (i < a->t->nr_accesses && touch(a, map, &a->t->accesses[i & (PCT_MAX_ACCESSES - 1)], kind, site))
+        if (i < a->t->nr_accesses && touch(a, map, &a->t->accesses[i & (PCT_MAX_ACCESSES - 1)]))
             any = true;
     if (a->st->forgetful)
         any = true;

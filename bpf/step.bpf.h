@@ -98,7 +98,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
 /* A thread has come to a point, to do pct_thread.accesses. True: that is a step. */
 static __always_inline bool come_to_point(struct actor *a, __u32 kind, __u64 site)
 {
-    if (matters(a, kind, site)) {
+    if (matters(a)) {
         step(a, kind, site);
         return true;
     }

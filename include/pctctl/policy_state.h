@@ -9,6 +9,7 @@
 
 #include "pctctl/base.h"
 #include "pctctl/priority.h"
+#include "pctctl/sharing.h"
 
 #define PCT_MAX_STRIDES 64 /* threads with a stride of their own */
 #define PCT_LOCKS_KEPT 32  /* locks a thread is remembered to have held, a power of two */
@@ -17,6 +18,7 @@
 /* What a thread is about to do. */
 #define PCT_PENDING_READ_ONLY 1u /* does not conflict with other read-only events on its object */
 #define PCT_PENDING_ACQUIRES 2u  /* acquires the lock `object` */
+#define PCT_PENDING_WITHIN 4u
 
 struct pct_pending {
     __u64 object; /* events with different objects do not conflict; 0: conflicts with nothing */
@@ -33,6 +35,13 @@ struct pct_access {
     __u32 flags;  /* PCT_PENDING_* */
     __u32 unused;
 };
+
+/* In which way it is done: PCT_CLASS_* of sharing.h. */
+static inline __u32 pct_access_class(__u32 flags)
+{
+    return (flags & PCT_PENDING_READ_ONLY ? PCT_CLASS_READS : 0) |
+           (flags & PCT_PENDING_WITHIN ? PCT_CLASS_WITHIN : 0);
+}
 
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */

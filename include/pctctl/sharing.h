@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which objects matter: those that two threads of a run touch, not both only reading, so that the order of
- * the two may be either. Only steps on such objects need a decision.
+ * Which objects matter: those that two threads of a run touch, in ways that do not commute, so that the order
+ * of the two may be either. Only steps on such objects need a decision.
  *
  * A touch has no order with another one unless the first was over before the thread that makes the second
  * existed: it was an ancestor's, made before the branch of the family that leads to the second one was created,
@@ -18,6 +18,11 @@
 
 #define PCT_ANCESTORS 8 /* of a thread that are known; a touch of an older one has no order */
 #define PCT_TOUCHES 4   /* threads of an object that are told apart */
+
+/* How a thread touches an object: pct_access_class(). Two ways commute if they have a bit in common. */
+#define PCT_CLASS_READS 1u
+#define PCT_CLASS_WITHIN 2u
+#define PCT_CLASSES 4
 
 /* Of a thread: what that ancestor did until then was over before the thread existed. */
 struct pct_ancestor {
@@ -36,20 +41,16 @@ struct pct_lineage {
 struct pct_touch {
     __u32 thread; /* 0: free */
     __u32 unused;
-    __u64 read; /* times */
-    __u64 written;
+    __u64 last[PCT_CLASSES]; /* time, of each way */
     __u64 name; /* by which it knows the object, see struct pct_access */
 };
 
 /* An object in a run. Zeroed at first. */
 struct pct_sharing {
     struct pct_touch touches[PCT_TOUCHES];
-    __u32 crowd; /* 1: there were more threads, which only read */
+    __u32 crowd; /* a bit for each way in which more threads than these did it */
     __u32 matters;
     __u64 steps; /* on it, in the run */
-    __u32 kind;  /* of the last step on it that did not only read, else of the last one; points.h */
-    __u32 unused;
-    __u64 site; /* user address of that step */
 };
 
 /* A thread appears, at the time `now`. */
@@ -76,53 +77,58 @@ static inline bool pct_is_before(const struct pct_lineage *lineage, __u32 thread
     return false;
 }
 
+/* Do two ways of touching an object commute? */
+static inline bool pct_commute(__u32 a, __u32 b)
+{
+    return a & b;
+}
+
 /*
  * Could this touch and one of the thread of that lineage come in either order, so that it matters? `ended`:
  * when the touch's thread ended.
  */
 static inline bool pct_touches_conflict(const struct pct_touch *touch, __u64 ended,
-                                        const struct pct_lineage *lineage, bool read_only)
+                                        const struct pct_lineage *lineage, __u32 how)
 {
-    __u64 time = touch->written;
+    __u64 time = 0;
+    __u32 i;
 
-    if (!read_only && touch->read > time)
-        time = touch->read;
+    for (i = 0; i < PCT_CLASSES; i++)
+        if (!pct_commute(how, i) && touch->last[i] > time)
+            time = touch->last[i];
     if (!time || (ended && ended <= lineage->born))
         return false;
     return !pct_is_before(lineage, touch->thread, time);
 }
 
 /*
- * A thread touches the object at the time `now`, and knows it by that name. `ended`: when the threads of the
+ * A thread touches the object at the time `now`, in that way, and knows it by that name. `ended`: when the threads of the
  * object's touches ended. True: the object matters, maybe from now on.
  */
 static inline bool pct_share(struct pct_sharing *o, __u32 thread, const struct pct_lineage *lineage,
-                             __u64 now, bool read_only, __u64 name, const __u64 *ended)
+                             __u64 now, __u32 how, __u64 name, const __u64 *ended)
 {
     int i, mine = PCT_TOUCHES;
+    __u32 other;
 
     for (i = PCT_TOUCHES - 1; i >= 0; i--) {
         struct pct_touch *touch = &o->touches[i];
 
         if (!touch->thread || touch->thread == thread)
             mine = i; /* the free ones are behind those in use */
-        else if (pct_touches_conflict(touch, ended[i], lineage, read_only))
+        else if (pct_touches_conflict(touch, ended[i], lineage, how))
             o->matters = 1;
     }
-    if (!read_only && o->crowd)
-        o->matters = 1;
+    for (other = 0; other < PCT_CLASSES; other++)
+        if ((o->crowd & 1u << other) && !pct_commute(how, other))
+            o->matters = 1;
     if (mine == PCT_TOUCHES) {
-        o->crowd = 1;
-        if (!read_only)
-            o->matters = 1; /* nobody would remember it */
+        o->crowd |= 1u << how;
         return o->matters;
     }
     o->touches[mine].thread = thread;
     o->touches[mine].name = name;
-    if (read_only)
-        o->touches[mine].read = now;
-    else
-        o->touches[mine].written = now;
+    o->touches[mine].last[how & (PCT_CLASSES - 1)] = now;
     return o->matters;
 }
 

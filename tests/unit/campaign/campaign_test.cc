@@ -222,6 +222,40 @@ TEST(Campaign, KOfParallelRunsComesFromTheirWindow) {
         EXPECT_EQ(plan.seed.k, measured_before(plan.number, 2) * 10) << plan.number;
 }
 
+// Each run has what the runs before its window have learned, in the order of their numbers.
+TEST(Campaign, WhatMattersComesFromTheWindow) {
+    for (const unsigned jobs : {1U, 2U, 4U}) {
+        FakeExecutor executor([](const RunPlan& plan) {
+            std::this_thread::sleep_for(std::chrono::microseconds(pct_mix(plan.number) % 2000));
+            RunResult run = passing_run();
+            run.learned = {1000 - plan.number, 5}; // 5: all of them meet it
+            return run;
+        });
+        carry_out(plan_of(30, jobs), executor);
+        for (const RunPlan& plan : executor.plans()) {
+            std::vector<std::uint64_t> expected;
+            for (std::uint32_t run = 1; run <= measured_before(plan.number, jobs); ++run) {
+                if (run == 1)
+                    expected.push_back(5);
+                expected.push_back(1000 - run);
+            }
+            EXPECT_EQ(plan.focus.names, expected) << plan.number << " of " << jobs;
+        }
+    }
+}
+
+TEST(Campaign, ResultsOfFailuresSayWhatMattered) {
+    FakeExecutor executor([](const RunPlan& plan) {
+        RunResult run = plan.number == 3 ? failing_run() : passing_run();
+        run.learned = {plan.number};
+        return run;
+    });
+    CampaignPlan plan = plan_of(4, 1);
+    plan.keep_going = true;
+    const CampaignResult result = carry_out(plan, executor);
+    EXPECT_EQ(result.runs[2].focus.names, (std::vector<std::uint64_t>{1, 2}));
+}
+
 // Who has which run is known from its number, whatever ends when.
 TEST(Campaign, PoliciesTakeTurns) {
     for (const unsigned jobs : {1U, 4U}) {
