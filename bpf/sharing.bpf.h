@@ -154,6 +154,7 @@ static __noinline bool matters(struct actor *a)
     unsigned long irqs;
     void *map;
 
+    __sync_fetch_and_add(&a->st->arrivals, 1);
     if (any)
         return true;
     map = bpf_map_lookup_elem(&sharing, &slot);
@@ -162,7 +163,6 @@ static __noinline bool matters(struct actor *a)
     bpf_local_irq_save(&irqs);
     if (a->cfg->parallel)
         lock_hooks(a->st);
-    a->st->arrivals++;
     bpf_for(i, 0, PCT_MAX_ACCESSES)
         if (i < a->t->nr_accesses && touch(a, map, &a->t->accesses[i & (PCT_MAX_ACCESSES - 1)]))
             any = true;

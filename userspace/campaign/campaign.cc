@@ -140,6 +140,7 @@ private:
         run.seed = plan.seed;
         run.algorithm = plan.algorithm;
         run.focus = plan.focus;
+        run.known = static_cast<std::uint32_t>(plan.focus.names.size());
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);

@@ -109,10 +109,15 @@ Tally tally(std::span<const RunResult> runs, const ExecutorOptions& options, boo
     for (const RunResult& run : runs) {
         count(t, run);
         orders.emplace(run.order_hash, run.steps);
+        if (run.known > t.known || t.known_from == 0) {
+            t.known = run.known;
+            t.known_from = run.number;
+        }
         t.disturbed += run.disturbed();
         t.skipped_calls += run.skipped_calls;
         t.unlocked_hooks += run.unlocked_hooks;
         t.threads = std::max(t.threads, run.threads);
+        t.arrivals = std::max(t.arrivals, run.arrivals);
         t.steps = std::max(t.steps, run.steps);
         t.k_eff = std::max(t.k_eff, k_eff(run, options.parameters));
         if (run.violations)

@@ -50,8 +50,11 @@ struct Tally {
     std::uint64_t failures = 0;
     std::optional<std::uint32_t> first_failure; // lowest number
     std::uint32_t threads = 0;                  // n: the most threads of a run
+    std::uint64_t arrivals = 0;                 // at points, the most of a run
     std::uint64_t steps = 0;                    // k: the most steps of a run
     std::uint64_t k_eff = 0;                    // the largest of a run
+    std::uint32_t known = 0;      // names of shared objects that the last run began with
+    std::uint32_t known_from = 0; // the first run that began with that many
     std::uint64_t orders = 0;                   // different orders of steps
     std::uint64_t interventions = 0;
     std::uint64_t disturbed = 0;             // runs that do not count, see RunResult::disturbed()
@@ -63,7 +66,7 @@ struct Tally {
     std::vector<PolicyTally> policies; // those of the options, in their order
 
     // Was nothing under control in any run? Then no thread or no scheduling point was seen.
-    bool uncontrolled() const { return runs > 0 && (threads == 0 || steps == 0); }
+    bool uncontrolled() const { return runs > 0 && (threads == 0 || arrivals == 0); }
     // The only depth of a campaign, if it has one policy and a given depth. Else null, as with a
     // policy that promises nothing.
     const DepthTally* only_depth() const;

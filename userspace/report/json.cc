@@ -132,6 +132,8 @@ std::string summary_json(const Report& report) {
     j["steps"] = t.steps;
     j["k_eff"] = t.k_eff;
     j["orders"] = t.orders;
+    j["focus"] = report.options.focus.on;
+    j["shared_names"] = t.known;
     // A single bound makes sense only if all runs promise the same.
     if (t.policies.size() > 1 || (t.depth_drawn && !t.policies[0].depths.empty())) {
         j["bound_run"] = nullptr;

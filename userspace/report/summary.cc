@@ -131,12 +131,27 @@ std::string disturbed_text(const Tally& t) {
     return text;
 }
 
+// Which steps are counted.
+std::string focus_text(const Report& report) {
+    const Tally& t = report.tally;
+    if (!report.options.focus.on || t.runs == 0)
+        return {};
+    if (t.known == 0)
+        return fmt::format("steps that count: of at most {} at points, those on objects that "
+                           "several threads touch\n",
+                           t.arrivals);
+    return fmt::format("steps that count: of at most {} at points, those on objects that several "
+                       "threads touch ({} known from run {} on)\n",
+                       t.arrivals, t.known, t.known_from);
+}
+
 std::string numbers_text(const Report& report, Detail detail) {
     const Tally& t = report.tally;
     std::string text = fmt::format("\nthreads n = {}, steps k = {}, k_eff = {}, depth d = {}; {}, "
                                    "points {}\n",
                                    t.threads, t.steps, t.k_eff, depth_text(report.options.depth),
                                    policies_of(report), points_text(report.options.points));
+    text += focus_text(report);
     text += orders_text(report);
     if (t.policies.size() > 1)
         text += shares_text(report);
@@ -147,8 +162,11 @@ std::string numbers_text(const Report& report, Detail detail) {
     if (const unsigned deepest = deepest_promise(report); deepest > 0)
         text += fmt::format("not covered: races of plain memory accesses between points, other "
                             "inputs, bugs of depth > {},\nschedules with more threads or steps "
-                            "than seen, programs that depend on timers\n",
-                            deepest);
+                            "than seen, programs that depend on timers{}\n",
+                            deepest,
+                            report.options.focus.on ? ",\nobjects of which a run did not know that "
+                                                      "threads share them"
+                                                    : "");
     return text;
 }
 

@@ -554,10 +554,11 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         result.signal = state.first_signal ? static_cast<int>(state.first_signal)
                                            : (status ? WTERMSIG(*status) : 0);
     result.threads = state.threads;
+    result.arrivals = state.arrivals;
     result.steps = state.steps;
     // A run in which no other thread was ever enabled counts as having one such step, so that k is
     // not 0. A change point there changes nothing.
-    if (state.steps) {
+    if (state.arrivals) {
         result.concurrent = std::max<std::uint64_t>(state.policy.concurrent, 1);
         result.longest_phase = std::max<std::uint64_t>(state.policy.longest_phase, 1);
     }

@@ -18,7 +18,7 @@ namespace pctctl {
 
 inline RunResult passing_run(std::uint64_t steps = 10, std::uint32_t threads = 2) {
     RunResult run;
-    run.steps = run.concurrent = run.longest_phase = steps;
+    run.arrivals = run.steps = run.concurrent = run.longest_phase = steps;
     run.threads = threads;
     run.switches = 1;
     run.order_hash = 0x1234;
