@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which objects matter (pctctl/sharing.h), and what becomes of PCT's theorem when only steps on them
-// count.
+// Which objects matter (pctctl/sharing.h), and what becomes of PCT's theorem when only steps on
+// them count.
 #include "decisions.h"
 #include "exact.h"
 #include "mechanism.h"
@@ -39,7 +39,8 @@ ObjectSet learned_from(const Program& program, const Schedule& schedule) {
             for (unsigned i = 0; i < PCT_TOUCHES; i++)
                 if (object.touches[i].thread != 0)
                     ended[i] = ends[object.touches[i].thread - 1];
-            if (pct_share(&object, thread, &lineages[id.thread], now, event.read_only ? PCT_CLASS_READS : 0u, 0, ended))
+            if (pct_share(&object, thread, &lineages[id.thread], now,
+                          event.read_only ? PCT_CLASS_READS : 0u, 0, ended))
                 result.insert(event.object);
         }
         if (id.index + 1 == program.threads[id.thread].size())
@@ -148,14 +149,12 @@ TEST(Sharing, RunsOfAFamilyLearnWhatMatters) {
 
 TEST(Sharing, WhatHappensBeforeTheOtherExistsDoesNotMatter) {
     // Set up by the parent, used by the child.
-    const Program handed_over{.name = "handed over",
-                              .threads = {{access(1), fork(1)}, {access(1)}},
-                              .forked = {1}};
+    const Program handed_over{
+        .name = "handed over", .threads = {{access(1), fork(1)}, {access(1)}}, .forked = {1}};
     EXPECT_EQ(text(learning(handed_over).learned), "");
     // And by the parent again.
-    const Program shared{.name = "shared",
-                         .threads = {{access(1), fork(1), access(1)}, {access(1)}},
-                         .forked = {1}};
+    const Program shared{
+        .name = "shared", .threads = {{access(1), fork(1), access(1)}, {access(1)}}, .forked = {1}};
     EXPECT_EQ(text(learning(shared).learned), "1 ");
     EXPECT_EQ(learning(shared).least, 1); // whoever comes first
     // One command of a script after the other.
@@ -165,15 +164,16 @@ TEST(Sharing, WhatHappensBeforeTheOtherExistsDoesNotMatter) {
         .forked = {1, 2}};
     EXPECT_EQ(text(learning(script).learned), "");
     // Without waiting, it matters; not seen by runs in which the first has ended early.
-    const Program background{
-        .name = "background", .threads = {{fork(1), fork(2)}, {access(1)}, {access(1)}},
-        .forked = {1, 2}};
+    const Program background{.name = "background",
+                             .threads = {{fork(1), fork(2)}, {access(1)}, {access(1)}},
+                             .forked = {1, 2}};
     EXPECT_EQ(text(learning(background).learned), "1 ");
     EXPECT_LT(learning(background).least, 1);
     // A grandchild knows what its grandparent had done before its parent existed.
-    const Program deep{.name = "deep",
-                       .threads = {{access(1), fork(1), access(2)}, {fork(2)}, {access(1), access(2)}},
-                       .forked = {1, 2}};
+    const Program deep{
+        .name = "deep",
+        .threads = {{access(1), fork(1), access(2)}, {fork(2)}, {access(1), access(2)}},
+        .forked = {1, 2}};
     EXPECT_EQ(text(learning(deep).learned), "2 ");
 }
 
@@ -200,8 +200,8 @@ TEST(Sharing, CrowdsAreNotForgotten) {
     EXPECT_EQ(text(learned_from(readers, schedule)), "1 ");
 }
 
-// Entries of a directory are made (within), it is listed (reads), paths lead through it (both), and it
-// is removed (neither).
+// Entries of a directory are made (within), it is listed (reads), paths lead through it (both), and
+// it is removed (neither).
 TEST(Sharing, SomeWaysCommute) {
     constexpr std::uint32_t kMakes = PCT_CLASS_WITHIN, kLists = PCT_CLASS_READS,
                             kPasses = PCT_CLASS_WITHIN | PCT_CLASS_READS, kRemoves = 0;
@@ -212,25 +212,31 @@ TEST(Sharing, SomeWaysCommute) {
         pct_share(&object, 1, &lineage, 1, first, 0, ended);
         return pct_share(&object, 2, &lineage, 2, second, 0, ended);
     };
-    for (const auto& [first, second, expected] :
-         {std::tuple{kMakes, kMakes, false}, {kLists, kLists, false}, {kMakes, kLists, true},
-          {kPasses, kMakes, false}, {kPasses, kLists, false}, {kPasses, kPasses, false},
-          {kRemoves, kPasses, true}, {kRemoves, kMakes, true}, {kRemoves, kLists, true},
-          {kRemoves, kRemoves, true}}) {
+    for (const auto& [first, second, expected] : {std::tuple{kMakes, kMakes, false},
+                                                  {kLists, kLists, false},
+                                                  {kMakes, kLists, true},
+                                                  {kPasses, kMakes, false},
+                                                  {kPasses, kLists, false},
+                                                  {kPasses, kPasses, false},
+                                                  {kRemoves, kPasses, true},
+                                                  {kRemoves, kMakes, true},
+                                                  {kRemoves, kLists, true},
+                                                  {kRemoves, kRemoves, true}}) {
         EXPECT_EQ(matters(first, second), expected) << first << " " << second;
         EXPECT_EQ(matters(second, first), expected) << second << " " << first;
     }
 }
 
-// ---- The bound -----------------------------------------------------------------------------------
+// ---- The bound
+// -----------------------------------------------------------------------------------
 
 // The events on what does not matter are no steps.
 Program narrowed(Program program) {
     const ObjectSet matter = learning(program).shared;
     for (auto& thread : program.threads)
         for (Event& event : thread)
-            event.step = event.op == Op::kFork || event.op == Op::kJoin ||
-                         matter.contains(event.object);
+            event.step =
+                event.op == Op::kFork || event.op == Op::kJoin || matter.contains(event.object);
     return program;
 }
 
@@ -242,7 +248,8 @@ unsigned steps_of(const Program& program) {
     return steps;
 }
 
-// Exact probability that PCT finds the bug, its change points being drawn from the steps that count.
+// Exact probability that PCT finds the bug, its change points being drawn from the steps that
+// count.
 Rational probability(const Program& program, unsigned d) {
     const auto n = static_cast<unsigned>(program.threads.size());
     const unsigned k = steps_of(program);

@@ -250,8 +250,9 @@ unsigned runs_to_meet_all(std::uint64_t campaign_seed, unsigned most) {
 }
 
 Call campaign(std::uint64_t seed, unsigned runs, const Arguments& more) {
-    Arguments arguments = {"-v",     "--seed", std::to_string(seed), "--runs", std::to_string(runs),
-                           "--jobs", "1"};
+    Arguments arguments = {
+        "-v",      "--seed", std::to_string(seed), "--runs", std::to_string(runs), "--jobs", "1",
+        "--focus", "off"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {"--", built("zoo/exact3")});
     return pctctl(arguments, std::chrono::seconds(100 + runs));
@@ -394,8 +395,11 @@ TEST(Exact, StepsOfOperationsInsideOthers) {
         for (const std::string& one : cases)
             commands.push_back(built("programs/counted") + " " + one);
         const InTurn all(commands, kTimes);
-        Arguments arguments = {
-            "--runs", std::to_string(all.runs()), "--seed", "1", "--points", points, "--"};
+        Arguments arguments = {"--runs",   std::to_string(all.runs()),
+                               "--seed",   "1",
+                               "--focus",  "off",
+                               "--points", points,
+                               "--"};
         arguments.insert(arguments.end(), all.command().begin(), all.command().end());
         const Call call = pctctl(arguments);
         EXPECT_EQ(0, call.status) << call;
@@ -428,8 +432,9 @@ TEST(Exact, Replays) {
         std::snprintf(seed, sizeof(seed), "%08x%016" PRIx64, kSteps, mixed);
         const Order expected =
             Simulator(choices_by_phase(mixed, kSteps, 2), Counting::concurrent).run();
-        const Call call = pctctl({"replay", "-v", "--seed", seed, "--points", "pthread", "--depth",
-                                  "2", "--times", "3", "--", built("zoo/exact3")});
+        const Call call =
+            pctctl({"replay", "--focus", "off", "-v", "--seed", seed, "--points", "pthread",
+                    "--depth", "2", "--times", "3", "--", built("zoo/exact3")});
         ASSERT_EQ(0, call.status) << call;
         EXPECT_EQ(std::vector<std::string>(3, expected.letters), printed(call.out)) << call;
         ASSERT_EQ(3U, call.summary.results.size());

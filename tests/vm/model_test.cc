@@ -80,14 +80,19 @@ public:
 
     // Each with its own seed.
     std::vector<Triple> campaign(const std::vector<Executable>& programs, std::uint64_t seed) {
-        return run({"--seed", std::to_string(seed), "--runs", std::to_string(programs.size()),
-                    "--keep-going"},
+        return run({"--focus", "off", "--seed", std::to_string(seed), "--runs",
+                    std::to_string(programs.size()), "--keep-going"},
                    programs);
     }
 
     // All with this one.
     std::vector<Triple> same_seed(const std::vector<Executable>& programs, const RunResult& as) {
-        Arguments replay = {"replay", "--seed", as.seed, "--times",
+        Arguments replay = {"replay",
+                            "--focus",
+                            "off",
+                            "--seed",
+                            as.seed,
+                            "--times",
                             std::to_string(programs.size())};
         if (!as.strides.empty())
             replay.insert(replay.end(), {"--strides", as.strides});
@@ -363,10 +368,27 @@ Call parallel_campaign(unsigned depth, const std::string& program = built("pctct
     const auto programs = random_programs(runs, 77 + depth);
     const Directory directory;
     prepare(directory, programs);
-    return pctctl({"--policy", "ppct", "--depth", std::to_string(depth), "--verify", "--seed",
-                   std::to_string(depth), "--runs", std::to_string(runs), "--keep-going",
-                   "--points", "pthread", "--spin-limit", "0", "--jobs", "1", "--",
-                   built("programs/model_program"), directory.path()},
+    return pctctl({"--focus",
+                   "off",
+                   "--policy",
+                   "ppct",
+                   "--depth",
+                   std::to_string(depth),
+                   "--verify",
+                   "--seed",
+                   std::to_string(depth),
+                   "--runs",
+                   std::to_string(runs),
+                   "--keep-going",
+                   "--points",
+                   "pthread",
+                   "--spin-limit",
+                   "0",
+                   "--jobs",
+                   "1",
+                   "--",
+                   built("programs/model_program"),
+                   directory.path()},
                   std::chrono::seconds(120 + 2 * runs), program);
 }
 

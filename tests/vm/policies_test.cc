@@ -32,7 +32,7 @@ std::vector<std::string> serial_policies() {
 void reproducible_and_serial(const std::string& policies, const std::string& program,
                              unsigned runs) {
     const auto campaign = [&](const char* jobs) {
-        return pctctl({"--policy", policies, "--verify", "--seed", "5", "--runs",
+        return pctctl({"--focus", "off", "--policy", policies, "--verify", "--seed", "5", "--runs",
                        std::to_string(runs), "--keep-going", "--depth", "3", "--jobs", jobs, "--",
                        built(program)},
                       std::chrono::seconds(120 + 4 * runs));
@@ -95,10 +95,10 @@ class Parallel : public testing::TestWithParam<const char*> {};
 
 TEST_P(Parallel, ThreadsExecuteBesideEachOther) {
     for (const char* program : {"zoo/healthy_spin_flag", "zoo/healthy_spin_atomic"}) {
-        const Call call =
-            pctctl({"--policy", GetParam(), "--verify", "--seed", "5", "--runs", "10",
-                    "--keep-going", "--spin-limit", "0", "--timeout", "20", "--", built(program)},
-                   std::chrono::seconds(240));
+        const Call call = pctctl({"--focus", "off", "--policy", GetParam(), "--verify", "--seed",
+                                  "5", "--runs", "10", "--keep-going", "--spin-limit", "0",
+                                  "--timeout", "20", "--", built(program)},
+                                 std::chrono::seconds(240));
         ASSERT_TRUE(call.reported) << call;
         EXPECT_EQ(0, call.status) << call;
         EXPECT_EQ(10U, call.summary.runs_done) << call;
@@ -118,9 +118,10 @@ INSTANTIATE_TEST_SUITE_P(Free, Parallel, testing::Values("none", "random-sleep")
 // PPCT finds in the same runs what PCT finds.
 TEST(Ppct, FindsWhatPctFinds) {
     const auto failing = [](const char* policy) {
-        const Call call = pctctl({"--policy", policy, "--verify", "--seed", "9", "--runs", "60",
-                                  "--keep-going", "--depth", "1", "--", built("zoo/rate_d1_four")},
-                                 std::chrono::seconds(240));
+        const Call call =
+            pctctl({"--focus", "off", "--policy", policy, "--verify", "--seed", "9", "--runs", "60",
+                    "--keep-going", "--depth", "1", "--", built("zoo/rate_d1_four")},
+                   std::chrono::seconds(240));
         EXPECT_TRUE(call.reported) << call;
         EXPECT_EQ(60U, call.summary.runs_done) << call;
         EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
@@ -138,10 +139,10 @@ TEST(Ppct, FindsWhatPctFinds) {
 // Four runs on two CPUs: threads lose their CPUs all the time, and hooks wait for each other.
 TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
     const std::string runs = long_tests() ? "1000" : "150";
-    const Call call =
-        pctctl({"--policy", "ppct", "--verify", "--seed", "23", "--runs", runs, "--keep-going",
-                "--depth", "3", "--jobs", "4", "--timeout", "30", "--", built("zoo/healthy_sync")},
-               std::chrono::seconds(600));
+    const Call call = pctctl({"--focus", "off", "--policy", "ppct", "--verify", "--seed", "23",
+                              "--runs", runs, "--keep-going", "--depth", "3", "--jobs", "4",
+                              "--timeout", "30", "--", built("zoo/healthy_sync")},
+                             std::chrono::seconds(600));
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0, call.status) << call;
     EXPECT_EQ(std::stoul(runs), call.summary.runs_done) << call;
@@ -184,9 +185,9 @@ protected:
     void measure(unsigned runs, unsigned steps, const Arguments& options) {
         const Directory directory;
         const std::string file = directory.path() + "/times";
-        Arguments arguments = {
-            "--policy", "random-sleep", "--points", "pthread", "--seed",
-            "31",       "--jobs",       "1",        "--runs",  std::to_string(runs)};
+        Arguments arguments = {"--focus",  "off",     "--policy", "random-sleep",
+                               "--points", "pthread", "--seed",   "31",
+                               "--jobs",   "1",       "--runs",   std::to_string(runs)};
         arguments.insert(arguments.end(), options.begin(), options.end());
         arguments.insert(arguments.end(),
                          {"--", built("programs/step_times"), std::to_string(steps), file});
@@ -272,10 +273,10 @@ TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
 
 // Two policies share the runs, and each has its own report.
 TEST(Portfolio, SharesTheRunsOut) {
-    const Call call =
-        pctctl({"--policy", "pct,pos", "--seed", "12", "--runs", "41", "--keep-going", "--depth",
-                "1", "--points", "pthread", "--", built("zoo/rate_d1_two")},
-               std::chrono::seconds(240));
+    const Call call = pctctl({"--focus", "off", "--policy", "pct,pos", "--seed", "12", "--runs",
+                              "41", "--keep-going", "--depth", "1", "--points", "pthread", "--",
+                              built("zoo/rate_d1_two")},
+                             std::chrono::seconds(240));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(41U, call.summary.runs_done) << call;
     ASSERT_EQ(2U, call.summary.policies.size());
@@ -304,9 +305,9 @@ TEST(Portfolio, SharesTheRunsOut) {
 // before it ends the process, and else it does not without a change point.
 TEST(FinalWait, ShowsWhatEndsWithTheProcess) {
     const auto failures = [](const char* wait) {
-        const Call call = pctctl({"--policy", "pct", "--final-wait", wait, "--seed", "6", "--runs",
-                                  "40", "--keep-going", "--depth", "1", "--points", "pthread", "--",
-                                  built("zoo/use_after_free_bug")},
+        const Call call = pctctl({"--focus", "off", "--policy", "pct", "--final-wait", wait,
+                                  "--seed", "6", "--runs", "40", "--keep-going", "--depth", "1",
+                                  "--points", "pthread", "--", built("zoo/use_after_free_bug")},
                                  std::chrono::seconds(240));
         EXPECT_EQ(40U, call.summary.runs_done) << call;
         return call.summary.failures;
@@ -332,9 +333,9 @@ TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
     // (tests/model/running_example_test), whose orders the kernel has (model_test): enough runs to
     // see that the program is the paper's.
     const unsigned runs = long_tests() ? 20000 : 100;
-    const Call call = pctctl({"--policy", policy, "--seed", "2018", "--runs", std::to_string(runs),
-                              "--keep-going", "--jobs", "2", "--points", "pthread", "--",
-                              built("programs/pos_example")},
+    const Call call = pctctl({"--focus", "off", "--policy", policy, "--seed", "2018", "--runs",
+                              std::to_string(runs), "--keep-going", "--jobs", "2", "--points",
+                              "pthread", "--", built("programs/pos_example")},
                              std::chrono::seconds(runs));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(runs, call.summary.runs_done) << call;
@@ -372,10 +373,11 @@ class MeasuredStride : public testing::TestWithParam<unsigned> {};
 TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
     const unsigned runs = long_tests() ? 2000 : 200;
     const std::string edges = std::to_string(GetParam());
-    const Call call = pctctl({"--policy", "stride", "--stride-edges", edges, "--seed", "11",
-                              "--runs", std::to_string(runs), "--keep-going", "--jobs", "2",
-                              "--points", "pthread", "--", built("programs/unlikely_edge")},
-                             std::chrono::seconds(runs));
+    const Call call =
+        pctctl({"--focus", "off", "--policy", "stride", "--stride-edges", edges, "--seed", "11",
+                "--runs", std::to_string(runs), "--keep-going", "--jobs", "2", "--points",
+                "pthread", "--", built("programs/unlikely_edge")},
+               std::chrono::seconds(runs));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(runs, call.summary.runs_done) << call;
     EXPECT_EQ(43U, call.summary.steps);
@@ -408,9 +410,10 @@ class CommonObject : public testing::TestWithParam<const char*> {};
 
 TEST_P(CommonObject, IsOneForTwoProcesses) {
     const bool apart = GetParam() == std::string_view("apart");
-    const Call call = pctctl({"--policy", "pos", "--seed", "7", "--runs", "200", "--keep-going",
-                              "--jobs", "4", "--", built("programs/common_object"), GetParam()},
-                             std::chrono::seconds(240));
+    const Call call =
+        pctctl({"--focus", "off", "--policy", "pos", "--seed", "7", "--runs", "200", "--keep-going",
+                "--jobs", "4", "--", built("programs/common_object"), GetParam()},
+               std::chrono::seconds(240));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(200U, call.summary.runs_done) << call;
     for (const RunResult& run : call.summary.results)

@@ -67,10 +67,11 @@ TEST_P(Rates, AreThoseComputedByHand) {
     ASSERT_NE(animal.rates.end(), rate);
     const unsigned runs = long_tests() ? 3001 : 301;
     // An emulated machine that stands still for half a second spins, as the scheduler sees it.
-    const Call call = pctctl({"--spin-limit", "0", "--seed", "517", "--runs", std::to_string(runs),
-                              "--keep-going", "--jobs", "2", "--depth", std::to_string(depth),
-                              "--points", animal.points, "--", animal.path()},
-                             std::chrono::seconds(runs));
+    const Call call =
+        pctctl({"--focus", "off", "--spin-limit", "0", "--seed", "517", "--runs",
+                std::to_string(runs), "--keep-going", "--jobs", "2", "--depth",
+                std::to_string(depth), "--points", animal.points, "--", animal.path()},
+               std::chrono::seconds(runs));
     ASSERT_TRUE(call.reported) << call;
     ASSERT_EQ(call.summary.failures > 0 ? 1 : 0, call.status) << call;
     ASSERT_EQ(runs, call.summary.runs_done) << call;
@@ -122,11 +123,11 @@ TEST(RatesOfPhases, AreNotBelowTheBound) {
     };
     for (const auto& [name, depth, points] :
          {Program{"rate_d2_fork", 2, "syscall"}, Program{"rate_d3_window", 3, "pthread"}}) {
-        const Call call =
-            pctctl({"--spin-limit", "0", "--seed", "518", "--runs", std::to_string(runs),
-                    "--keep-going", "--jobs", "2", "--depth", std::to_string(depth), "--points",
-                    points, "--join-phases", "on", "--", built("zoo/" + std::string(name))},
-                   std::chrono::seconds(runs));
+        const Call call = pctctl({"--focus", "off", "--spin-limit", "0", "--seed", "518", "--runs",
+                                  std::to_string(runs), "--keep-going", "--jobs", "2", "--depth",
+                                  std::to_string(depth), "--points", points, "--join-phases", "on",
+                                  "--", built("zoo/" + std::string(name))},
+                                 std::chrono::seconds(runs));
         ASSERT_EQ(1, call.status) << call;
         const double n = call.summary.threads;
         const auto k = static_cast<double>(call.summary.k_eff);

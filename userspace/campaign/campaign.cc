@@ -144,9 +144,8 @@ private:
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] =
-            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths),
-                     std::move(run.learned)};
+        ended_[plan.number - 1] = Measured{run.steps, k_eff(run, plan_.parameters),
+                                           std::move(run.lengths), std::move(run.learned)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);

@@ -55,7 +55,7 @@ struct Tally {
     std::uint64_t k_eff = 0;                    // the largest of a run
     std::uint32_t known = 0;      // names of shared objects that the last run began with
     std::uint32_t known_from = 0; // the first run that began with that many
-    std::uint64_t orders = 0;                   // different orders of steps
+    std::uint64_t orders = 0;     // different orders of steps
     std::uint64_t interventions = 0;
     std::uint64_t disturbed = 0;             // runs that do not count, see RunResult::disturbed()
     std::uint64_t skipped_calls = 0;         // in these

@@ -304,10 +304,9 @@ Result<std::vector<std::uint64_t>> BpfScheduler::learned(unsigned slot) {
     std::uint32_t position = 0;
     for (bool first = true, last = false; !last; first = false) {
         std::uint32_t count = kAtOnce;
-        const int error = bpf_map_lookup_and_delete_batch(sharing_[slot].get(),
-                                                          first ? nullptr : &position, &position,
-                                                          keys.data(), values.data(), &count,
-                                                          nullptr);
+        const int error =
+            bpf_map_lookup_and_delete_batch(sharing_[slot].get(), first ? nullptr : &position,
+                                            &position, keys.data(), values.data(), &count, nullptr);
         if (error && error != -ENOENT)
             return bpf_error("read what threads share", -error);
         last = error == -ENOENT;

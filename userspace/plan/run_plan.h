@@ -57,9 +57,9 @@ struct RunResult {
     int exit_code = 0;  // of the main process; -1 when it did not exit by itself
     int signal = 0;     // with outcome signal the one that killed; else 0
     std::string detail; // one line about a failure: process, thread, what the threads wait for
-    std::uint32_t threads = 0; // all that were created, the first one included
-    std::uint64_t arrivals = 0; // at points
-    std::uint64_t steps = 0;    // of them, those that count
+    std::uint32_t threads = 0;       // all that were created, the first one included
+    std::uint64_t arrivals = 0;      // at points
+    std::uint64_t steps = 0;         // of them, those that count
     std::uint64_t concurrent = 0;    // steps with another thread enabled; 1 if there is none
     std::uint64_t longest_phase = 0; // the most in a phase (policies/policy.h); 1 if there is none
     std::uint64_t switches = 0;

@@ -130,8 +130,8 @@ std::vector<std::string> changed_options(const ExecutorOptions& kept, const Exec
     note_change(changes, "strides", kept.strides.text(), used.strides.text());
     if (kept.focus != used.focus)
         changes.emplace_back(kept.focus.on == used.focus.on ? "other objects that matter"
-                             : used.focus.on ? "focus on instead of off"
-                                             : "focus off instead of on");
+                             : used.focus.on                ? "focus on instead of off"
+                                                            : "focus off instead of on");
     note_change(changes, "points", points_text(kept.points), points_text(used.points));
     note_change(changes, "spin limit", seconds_of(kept.spin_limit), seconds_of(used.spin_limit));
     note_change(changes, "timeout", seconds_of(kept.timeout), seconds_of(used.timeout));

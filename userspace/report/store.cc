@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kSchema = 4; // 3: without focus; 2: without phases; 1: without strides, all steps counted
+constexpr int kSchema =
+    4; // 3: without focus; 2: without phases; 1: without strides, all steps counted
 constexpr const char* kKind = "pctctl run";
 
 // Program arguments and paths are bytes, JSON strings are not.

@@ -40,9 +40,8 @@ std::string failure_text(const Report& report, const RunResult& run) {
         text += fmt::format("  kept:   {}\n  replay: {}\n", printable(kept->second),
                             replay_command(report.caller, std::string_view(kept->second)));
     else
-        text += fmt::format(
-            "  replay: {}\n",
-            replay_command(report.caller, run.seed, options_for(report.options, run)));
+        text += fmt::format("  replay: {}\n", replay_command(report.caller, run.seed,
+                                                             options_for(report.options, run)));
     return text;
 }
 

@@ -18,8 +18,8 @@ TEST(Focus, TextIsReadBack) {
 }
 
 TEST(Focus, NonsenseIsRefused) {
-    for (const char* text : {"", "yes", "on:", "on:x", "on:1,", "on:,1", "on:-1", "off:1",
-                             "on:10000000000000000"})
+    for (const char* text :
+         {"", "yes", "on:", "on:x", "on:1,", "on:,1", "on:-1", "off:1", "on:10000000000000000"})
         EXPECT_FALSE(Focus::parse(text)) << text;
 }
 
