@@ -67,8 +67,10 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->syscall_start = base + object->syscall_start;
     t->syscall_end = base + object->syscall_end;
     counted = a.cfg->points & PCT_POINTS_PTHREAD;
-    if (counted)
-        step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);
+    if (counted) {
+        find_accesses(&a, NULL, regs, traits);
+        step(&a, PCT_KIND_LIBC + point, ret);
+    }
     after_step(&a, traits, ret, counted);
 }
 

@@ -66,7 +66,10 @@ struct pct_thread {
     __u8 waits;   /* its last system call waits for others, if it has to */
     __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
     __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
-    struct pct_pending next; /* the step it is arriving at */
+    /* The step it is arriving at, or its last one: what it acts on, see objects.bpf.h. */
+    __u32 nr_accesses;
+    struct pct_access accesses[PCT_MAX_ACCESSES];
+    struct pct_pending next; /* stepwise policies: the same, as those are told */
     struct pct_policy_thread pol;
 };
 

@@ -15,14 +15,30 @@
 #include "progress.bpf.h"
 #include "state.bpf.h"
 #include "pctctl/identity.h"
+#include "pctctl/policy_state.h"
 #include "pctctl/run.h"
+
+/* What stepwise policies are told of the step. */
+static __always_inline void tell_accesses(struct pct_thread *t, __u32 kind)
+{
+    __u32 i, nr = t->nr_accesses;
+
+    t->next = (struct pct_pending){.kind = kind};
+    for (i = 0; i < PCT_MAX_ACCESSES && i < nr; i++) {
+        if (i)
+            t->next.more[i - 1] = t->accesses[i].object;
+        else
+            t->next.object = t->accesses[i].object;
+        t->next.flags |= t->accesses[i].flags << PCT_PENDING_BITS * i;
+    }
+}
 
 /*
  * The executing thread arrives at its next step: count it, and tell the policy. The caller enforces the
  * result before the operation takes effect. Stepwise policies are told in ops.dispatch (arrive() in stepwise.bpf.h), where waiting
  * threads' priorities can be changed.
  */
-static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u32 flags, __u64 site)
+static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
 {
     struct pct_run_state *st = a->st;
     struct pct_thread *t = a->t;
@@ -36,9 +52,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 object, __u3
     st->steps++;
     not_spinning(a);
     if (a->cfg->stepwise) {
-        t->next.kind = kind;
-        t->next.object = object;
-        t->next.flags = flags;
+        tell_accesses(t, kind);
         t->arriving = 1;
     } else {
         view.enabled = st->enabled;

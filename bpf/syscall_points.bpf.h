@@ -111,8 +111,10 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
     if (!is_step(a->t, traits, call, regs))
         return;
     counted = a->cfg->points & PCT_POINTS_SYSCALL;
-    if (counted)
-        step(a, nr, syscall_object(a, call, traits), pending_flags(traits), PT_REGS_IP_CORE(regs));
+    if (counted) {
+        find_accesses(a, call, NULL, traits);
+        step(a, nr, PT_REGS_IP_CORE(regs));
+    }
     /* a polling call is a sign only if it fails, which after_poll() sees */
     a->t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
     after_step(a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs), counted);
