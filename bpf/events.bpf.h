@@ -40,6 +40,7 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
     e->tgid = a->p->tgid;
     e->kind = kind;
     e->code = code;
+    e->executed = a->t->pol.event;
     bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), a->p->comm);
     bpf_ringbuf_submit(e, 0);
 }

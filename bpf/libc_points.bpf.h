@@ -68,8 +68,8 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->syscall_end = base + object->syscall_end;
     counted = false;
     if (a.cfg->points & PCT_POINTS_PTHREAD) {
-        set_access(t, libc_object(&a, regs, traits), pending_flags(traits));
-        counted = come_to_point(&a, PCT_KIND_LIBC + point, ret);
+        find_accesses(&a, NULL, regs, traits);
+        counted = come_to_point(PCT_KIND_LIBC + point, ret);
     }
     after_step(&a, traits, ret, counted);
 }

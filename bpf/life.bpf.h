@@ -241,7 +241,7 @@ static __always_inline void gone(struct actor *a)
 {
     release(a);
     if (a->t->arrived)
-        leave_object(a->t);
+        leave_objects(a->st, a->t);
     count_out(a);
     __sync_fetch_and_add(&a->st->alive, -1);
 }

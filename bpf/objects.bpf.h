@@ -14,10 +14,10 @@
 #include "pctctl/random.h"
 
 /* What system calls act on that is no file. */
-#define PCT_OBJECT_NAMES 2     /* the tree of files: all operations on names */
-#define PCT_OBJECT_PROCESSES 4 /* signals and waits */
+#define PCT_OBJECT_NAMES 3     /* the tree of files: all operations on names */
+#define PCT_OBJECT_PROCESSES 5 /* signals and waits */
 
-static __always_inline __u32 pending_flags(__u32 traits)
+static __always_inline __u32 access_flags(__u32 traits)
 {
     return (traits & PCT_POINT_READ_ONLY ? PCT_PENDING_READ_ONLY : 0) |
            (traits & PCT_POINT_ACQUIRES ? PCT_PENDING_ACQUIRES : 0);
@@ -40,6 +40,17 @@ static long find_in_file(struct task_struct *p, struct vm_area_struct *vma, stru
     return 0;
 }
 
+/* Names: what the thread knows an object by, the same in every run. */
+static __always_inline __u64 memory_name(const struct pct_thread *t, __u64 address)
+{
+    return pct_mix(t->space ^ pct_mix(address));
+}
+
+static __always_inline __u64 descriptor_name(const struct pct_thread *t, __u32 fd)
+{
+    return pct_mix(t->space + fd + 1);
+}
+
 /*
  * An address of the current thread's, the same one for all threads of the process; in shared memory, for
  * all processes. The search fails when another thread has been stopped while it changed the mappings,
@@ -51,7 +62,7 @@ static __always_inline __u64 memory_object(struct actor *a, __u64 address)
 
     bpf_find_vma(bpf_get_current_task_btf(), address, find_in_file, &word, 0);
     if (!word.object)
-        word.object = pct_mix(a->t->space ^ pct_mix(address));
+        word.object = memory_name(a->t, address);
     return word.object | 1;
 }
 
@@ -96,30 +107,48 @@ static __always_inline __u64 file_object(struct task_struct *p, __u32 fd)
                                                                         : (__u64)inode) | 1;
 }
 
-/* The step acts on one object. */
-static __always_inline void set_access(struct pct_thread *t, __u64 object, __u32 flags)
+/* One more thing that the step acts on. `name`: see struct pct_access. */
+static __always_inline void add_access(struct pct_thread *t, __u64 object, __u64 name, __u32 flags)
 {
-    t->nr_accesses = object != 0;
-    t->accesses[0].object = object;
-    t->accesses[0].name = object;
-    t->accesses[0].flags = flags;
+    __u32 i = t->nr_accesses;
+
+    if (!object || i >= PCT_MAX_ACCESSES)
+        return;
+    t->accesses[i] = (struct pct_access){.object = object, .name = name, .flags = flags};
+    t->nr_accesses = i + 1;
 }
 
-static __always_inline __u64 syscall_object(struct actor *a, struct trace_event_raw_sys_enter *call,
-                                            __u32 traits)
+static __always_inline void add_syscall_accesses(struct actor *a, struct trace_event_raw_sys_enter *call,
+                                                 __u32 traits, __u32 flags)
 {
     if (traits & PCT_POINT_FILE)
-        return file_object(a->p, call->args[0]);
-    if (traits & PCT_POINT_NAMES)
-        return PCT_OBJECT_NAMES;
-    if (call->id == NR_FUTEX || call->id == NR_FUTEX_WAKE || call->id == NR_FUTEX_WAIT)
-        return memory_object(a, call->args[0]);
-    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : 0;
+        add_access(a->t, file_object(a->p, call->args[0]), descriptor_name(a->t, call->args[0]), flags | PCT_PENDING_CHANNELS);
+    else if (traits & PCT_POINT_NAMES)
+        add_access(a->t, PCT_OBJECT_NAMES, PCT_OBJECT_NAMES, flags | PCT_PENDING_NAMES);
+    else if (call->id == NR_FUTEX || call->id == NR_FUTEX_WAKE || call->id == NR_FUTEX_WAIT)
+        add_access(a->t, memory_object(a, call->args[0]), memory_name(a->t, call->args[0]),
+                   flags | PCT_PENDING_MEMORY);
 }
 
-static __always_inline __u64 libc_object(struct actor *a, struct pt_regs *regs, __u32 traits)
+/*
+ * What the step acts on, which the current thread is about to make: into pct_thread.accesses. `call` is the
+ * system call, or null, when `regs` are those at the entry of an operation of the C library.
+ */
+static __always_inline void find_accesses(struct actor *a, struct trace_event_raw_sys_enter *call,
+                                          struct pt_regs *regs, __u32 traits)
 {
-    return traits & PCT_POINT_PROCESS ? PCT_OBJECT_PROCESSES : memory_object(a, PT_REGS_PARM1(regs));
+    __u32 flags = access_flags(traits);
+
+    a->t->nr_accesses = 0;
+    if (!a->cfg->stepwise && !a->cfg->focus)
+        return; /* nobody asks */
+    if (traits & PCT_POINT_PROCESS)
+        add_access(a->t, PCT_OBJECT_PROCESSES, PCT_OBJECT_PROCESSES, flags | PCT_PENDING_PROCESSES);
+    else if (call)
+        add_syscall_accesses(a, call, traits, flags);
+    else if (regs)
+        add_access(a->t, memory_object(a, PT_REGS_PARM1(regs)),
+                   memory_name(a->t, PT_REGS_PARM1(regs)), flags | PCT_PENDING_MEMORY);
 }
 
 #endif

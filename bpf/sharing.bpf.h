@@ -99,77 +99,97 @@ static __always_inline bool learned(const struct pct_run_config *cfg, __u64 name
     return number && *number < cfg->focus;
 }
 
+/*
+ * Global functions, so that the verifier looks at each alone, and not at each way through all of them.
+ */
+
 /* A name of an object that matters: later runs begin with it. */
-static __always_inline void learn(struct actor *a, void *map, __u64 name)
+__weak int learn(struct pct_run_state *st __arg_nonnull, struct pct_run_config *cfg __arg_nonnull, __u32 slot,
+                 __u64 name)
 {
     struct pct_shared_key key = {.id = name, .is_name = 1};
+    void *map = bpf_map_lookup_elem(&sharing, &slot);
 
-    if (!learned(a->cfg, name) && bpf_map_update_elem(map, &key, &untouched, BPF_NOEXIST) == -E2BIG)
-        a->st->forgetful = 1;
+    if (map && !learned(cfg, name) && bpf_map_update_elem(map, &key, &untouched, BPF_NOEXIST) == -E2BIG)
+        st->forgetful = 1;
+    return 0;
+}
+
+/* When a thread of the run ended. 0: it has not, or that is not known. */
+__weak __u64 ended_at(struct pct_thread *of_same_run __arg_nonnull, __u32 thread)
+{
+    struct thread_end *end = end_of(of_same_run->slot, thread - 1);
+
+    return end && end->run == of_same_run->run ? end->time : 0;
+}
+
+__weak int share(struct pct_thread *t __arg_nonnull, struct pct_run_state *st __arg_nonnull,
+                 struct pct_sharing *o __arg_nonnull, __u32 how, __u64 name)
+{
+    return pct_share(o, t->index + 1, &t->lineage, st->arrivals, how, name, t->ended);
 }
 
 /* The thread is about to touch something. Does that matter? */
-static __noinline bool touch(struct actor *a, void *map, struct pct_access *access)
+__weak int touch(struct pct_thread *t __arg_nonnull, struct pct_run_state *st __arg_nonnull,
+                 struct pct_run_config *cfg __arg_nonnull, struct pct_access *access __arg_nonnull)
 {
     struct pct_shared_key key = {.id = access->object};
-    bool before, now;
+    __u32 slot = t->slot, i, thread, before;
     struct pct_sharing *o;
-    __u64 ended[PCT_TOUCHES] = {};
-    int i;
+    int matters;
+    void *map;
 
+    if (access->flags & PCT_PENDING_ANY)
+        return st->threads > 1;
+    map = bpf_map_lookup_elem(&sharing, &slot);
+    if (!map)
+        return true;
     o = bpf_map_lookup_elem(map, &key);
     if (!o) {
         bpf_map_update_elem(map, &key, &untouched, BPF_NOEXIST);
         o = bpf_map_lookup_elem(map, &key);
     }
     if (!o) {
-        a->st->forgetful = 1;
+        st->forgetful = 1;
         return true;
-    }
-    bpf_for(i, 0, PCT_TOUCHES) {
-        __u32 thread = o->touches[i & (PCT_TOUCHES - 1)].thread;
-        struct thread_end *end = thread ? end_of(a->t->slot, thread - 1) : NULL;
-
-        if (end && end->run == a->t->run)
-            ended[i & (PCT_TOUCHES - 1)] = end->time;
     }
     o->steps++;
     before = o->matters;
-    now = pct_share(o, a->t->index + 1, &a->t->lineage, a->st->arrivals, pct_access_class(access->flags),
-                    access->name, ended);
-    if (now && !before)
-        bpf_for(i, 0, PCT_TOUCHES)
-            if (o->touches[i & (PCT_TOUCHES - 1)].thread)
-                learn(a, map, o->touches[i & (PCT_TOUCHES - 1)].name);
-    if (now)
-        learn(a, map, access->name);
-    return now || learned(a->cfg, access->name);
+    bpf_for(i, 0, PCT_TOUCHES) {
+        thread = o->touches[i & (PCT_TOUCHES - 1)].thread;
+        t->ended[i & (PCT_TOUCHES - 1)] = thread ? ended_at(t, thread) : 0;
+    }
+    matters = share(t, st, o, pct_access_class(access->flags), access->name);
+    if (!matters)
+        return learned(cfg, access->name);
+    bpf_for(i, 0, PCT_TOUCHES)
+        if (!before && o->touches[i & (PCT_TOUCHES - 1)].thread)
+            learn(st, cfg, slot, o->touches[i & (PCT_TOUCHES - 1)].name);
+    learn(st, cfg, slot, access->name);
+    return true;
 }
 
 /* The thread arrives at a point, to do pct_thread.accesses. Is that a step? */
-static __noinline bool matters(struct actor *a)
+__weak int matters(struct pct_thread *t __arg_nonnull, struct pct_run_state *st __arg_nonnull,
+                   struct pct_run_config *cfg __arg_nonnull)
 {
-    __u32 slot = a->t->slot, i;
-    bool any = !a->cfg->focus;
     unsigned long irqs;
-    void *map;
+    int any = false;
+    __u32 i;
 
-    __sync_fetch_and_add(&a->st->arrivals, 1);
-    if (any)
-        return true;
-    map = bpf_map_lookup_elem(&sharing, &slot);
-    if (!map)
+    __sync_fetch_and_add(&st->arrivals, 1);
+    if (!cfg->focus)
         return true;
     bpf_local_irq_save(&irqs);
-    if (a->cfg->parallel)
-        lock_hooks(a->st);
+    if (cfg->parallel)
+        lock_hooks(st);
     bpf_for(i, 0, PCT_MAX_ACCESSES)
-        if (i < a->t->nr_accesses && touch(a, map, &a->t->accesses[i & (PCT_MAX_ACCESSES - 1)]))
+        if (i < t->nr_accesses && touch(t, st, cfg, &t->accesses[i & (PCT_MAX_ACCESSES - 1)]))
             any = true;
-    if (a->st->forgetful)
+    if (st->forgetful)
         any = true;
-    if (a->cfg->parallel)
-        unlock_hooks(a->st);
+    if (cfg->parallel)
+        unlock_hooks(st);
     bpf_local_irq_restore(&irqs);
     return any;
 }

@@ -67,12 +67,14 @@ struct pct_thread {
     __u8 waits;   /* its last system call waits for others, if it has to */
     __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
     __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
-    __u8 nr_accesses; /* of the step it is arriving at, */
-    struct pct_access accesses[PCT_MAX_ACCESSES];
-    struct pct_pending next; /* and what the policy is told of it */
-    struct pct_lineage lineage;
-    __u64 space;    /* its address space: the identity of the thread that this began with */
+    /* The step it is arriving at, or its last one: what it acts on, see objects.bpf.h. */
+    __u32 nr_accesses;
     __u32 programs; /* that it has executed */
+    struct pct_access accesses[PCT_MAX_ACCESSES];
+    struct pct_pending next; /* stepwise policies: the same, as those are told */
+    struct pct_lineage lineage;
+    __u64 ended[PCT_TOUCHES]; /* when threads that touched the same object ended: at its arrival */
+    __u64 space; /* its address space: the identity of the thread that this began with */
     struct pct_policy_thread pol;
 };
 

@@ -18,18 +18,22 @@
 #include "state.bpf.h"
 #include "stepwise.bpf.h"
 #include "pctctl/identity.h"
+#include "pctctl/policy_state.h"
 #include "pctctl/run.h"
 
-/* What the policy is told of the step: the first thing that it acts on. */
-static __always_inline struct pct_pending pending_of(const struct pct_thread *t, __u32 kind)
+/* What stepwise policies are told of the step. */
+static __always_inline void tell_accesses(struct pct_thread *t, __u32 kind)
 {
-    struct pct_pending event = {.kind = kind};
+    __u32 i, nr = t->nr_accesses;
 
-    if (t->nr_accesses) {
-        event.object = t->accesses[0].object;
-        event.flags = t->accesses[0].flags;
+    t->next = (struct pct_pending){.kind = kind};
+    for (i = 0; i < PCT_MAX_ACCESSES && i < nr; i++) {
+        if (i)
+            t->next.more[i - 1] = t->accesses[i].object;
+        else
+            t->next.object = t->accesses[i].object;
+        t->next.flags |= t->accesses[i].flags << PCT_PENDING_BITS * i;
     }
-    return event;
 }
 
 /* Does no other thread of the run wait for the CPU, or is to come back to it at once? */
@@ -42,7 +46,7 @@ static __always_inline bool is_alone(const struct actor *a)
  * Stepwise policies: no other thread could go now, so that the thread goes on without a look at the queue, and
  * without leaving the CPU.
  */
-static __noinline void step_alone(struct actor *a)
+static __always_inline void step_alone(struct actor *a)
 {
     struct pct_policy_view view = {.enabled = a->st->enabled};
 
@@ -73,7 +77,7 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
     st->steps++;
     not_spinning(a);
     if (a->cfg->stepwise) {
-        t->next = pending_of(t, kind);
+        tell_accesses(t, kind);
         if (is_alone(a))
             step_alone(a);
         else
@@ -95,15 +99,22 @@ static __always_inline void step(struct actor *a, __u32 kind, __u64 site)
     bpf_local_irq_restore(&irqs);
 }
 
-/* A thread has come to a point, to do pct_thread.accesses. True: that is a step. */
-static __always_inline bool come_to_point(struct actor *a, __u32 kind, __u64 site)
+/*
+ * The current thread has come to a point, to do pct_thread.accesses. True: that is a step. A global function, so
+ * that it is verified once and not for each kind of point.
+ */
+__weak int come_to_point(__u32 kind, __u64 site)
 {
-    if (matters(a)) {
-        step(a, kind, site);
+    struct actor a;
+
+    if (!current_actor(&a))
+        return false;
+    if (matters(a.t, a.st, a.cfg)) {
+        step(&a, kind, site);
         return true;
     }
-    if (a->cfg->stepwise && a->t->selected)
-        executed(a); /* if it blocks from here on, it is between two steps */
+    if (a.cfg->stepwise && a.t->selected)
+        executed(&a); /* if it blocks from here on, it is between two steps */
     return false;
 }
 

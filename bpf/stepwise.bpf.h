@@ -17,7 +17,7 @@
 #include "pctctl/policy_state.h"
 
 /*
- * Threads of a run that are to make a step on an object, or are in it, so that a step beside which nobody
+ * How many threads of a run are to make a step on an object, or are in it, so that a step beside which nobody
  * else is does not cost a walk over all who wait. Written by the scheduler; hooks of a run take turns.
  */
 struct at_object_key {
@@ -32,37 +32,71 @@ struct {
     __type(value, __u32);
 } at_object SEC(".maps");
 
-static __always_inline struct at_object_key object_of(const struct pct_thread *t)
+static __always_inline struct at_object_key object_of(const struct pct_thread *t, __u32 i)
 {
-    return (struct at_object_key){.object = t->pol.event.object, .run = t->run};
+    return (struct at_object_key){.object = pct_pending_object(&t->pol.event, i), .run = t->run};
 }
 
-static __always_inline void come_to_object(struct pct_run_state *st, const struct pct_thread *t)
+/* May the thread's step act on any object of a kind? */
+static __always_inline bool acts_on_any(const struct pct_thread *t)
 {
-    struct at_object_key key = object_of(t);
-    __u32 *count = bpf_map_lookup_elem(&at_object, &key), one = 1;
-
-    if (count)
-        ++*count;
-    else if (key.object && bpf_map_update_elem(&at_object, &key, &one, BPF_ANY))
-        st->uncounted = 1;
+    return t->pol.event.flags & PCT_PENDING_ANY * 0x01010101u;
 }
 
-static __always_inline void leave_object(const struct pct_thread *t)
+static __always_inline void come_to_objects(struct pct_run_state *st, const struct pct_thread *t)
 {
-    struct at_object_key key = object_of(t);
-    __u32 *count = bpf_map_lookup_elem(&at_object, &key);
+    __u32 i, one = 1;
 
-    if (count && --*count == 0)
-        bpf_map_delete_elem(&at_object, &key);
+    for (i = 0; i < PCT_MAX_ACCESSES; i++) {
+        struct at_object_key key = object_of(t, i);
+        __u32 *count;
+
+        if (!key.object)
+            break;
+        count = bpf_map_lookup_elem(&at_object, &key);
+        if (count)
+            ++*count;
+        else if (bpf_map_update_elem(&at_object, &key, &one, BPF_ANY))
+            st->uncounted = 1;
+    }
+    if (acts_on_any(t))
+        __sync_fetch_and_add(&st->at_any, 1);
 }
 
-/* Is another thread at the object of this one's step, which is over? */
-static __always_inline bool others_at_object(const struct pct_run_state *st, const struct pct_thread *t)
+static __always_inline void leave_objects(struct pct_run_state *st, const struct pct_thread *t)
 {
-    struct at_object_key key = object_of(t);
+    __u32 i;
 
-    return st->uncounted || bpf_map_lookup_elem(&at_object, &key);
+    for (i = 0; i < PCT_MAX_ACCESSES; i++) {
+        struct at_object_key key = object_of(t, i);
+        __u32 *count;
+
+        if (!key.object)
+            break;
+        count = bpf_map_lookup_elem(&at_object, &key);
+        if (count && --*count == 0)
+            bpf_map_delete_elem(&at_object, &key);
+    }
+    if (acts_on_any(t))
+        __sync_fetch_and_add(&st->at_any, -1);
+}
+
+/* Is another thread at an object of this one's step, which is over? */
+static __always_inline bool others_at_objects(const struct pct_run_state *st, const struct pct_thread *t)
+{
+    __u32 i;
+
+    if (st->uncounted || st->at_any || acts_on_any(t))
+        return true;
+    for (i = 0; i < PCT_MAX_ACCESSES; i++) {
+        struct at_object_key key = object_of(t, i);
+
+        if (!key.object)
+            break;
+        if (bpf_map_lookup_elem(&at_object, &key))
+            return true;
+    }
+    return false;
 }
 
 /* What is left to be told to waiting threads, in ops.dispatch. */
@@ -83,12 +117,11 @@ static __always_inline void executed(struct actor *a)
         return;
     a->t->arrived = 0;
     a->t->selected = 0;
-    leave_object(a->t);
+    leave_objects(a->st, a->t);
     if (a->cfg->executed)
-        report(a, PCT_EVENT_EXECUTED, a->t->pol.event.kind, a->t->pol.event.flags,
-               a->t->pol.event.object);
+        report(a, PCT_EVENT_EXECUTED, a->t->pol.event.kind, 0, 0);
     reaction = policy_executed(&a->cfg->policy, &a->st->policy, &a->t->pol);
-    if (reaction != PCT_REACT_CONFLICTS || others_at_object(a->st, a->t))
+    if (reaction != PCT_REACT_CONFLICTS || others_at_objects(a->st, a->t))
         note_reaction(a, reaction);
 }
 
@@ -151,7 +184,7 @@ static __always_inline void begin_event(struct actor *a)
     a->t->arriving = 0;
     a->t->arrived = 1;
     a->t->hashed = 0;
-    come_to_object(a->st, a->t);
+    come_to_objects(a->st, a->t);
 }
 
 /* It goes on and executes that step. */

@@ -112,8 +112,8 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
         return;
     counted = false;
     if (a->cfg->points & PCT_POINTS_SYSCALL) {
-        set_access(a->t, syscall_object(a, call, traits), pending_flags(traits));
-        counted = come_to_point(a, nr, PT_REGS_IP_CORE(regs));
+        find_accesses(a, call, NULL, traits);
+        counted = come_to_point(nr, PT_REGS_IP_CORE(regs));
     }
     /* a polling call is a sign only if it fails, which after_poll() sees */
     a->t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);

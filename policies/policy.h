@@ -112,13 +112,38 @@ struct pct_policy_definition {
 #define PCT_POLICY(id) static const struct pct_policy_definition pct_definition_##id
 #endif
 
+/* Do two accesses act on the same thing, as far as is known? */
+static inline bool pct_meet(__u64 a, __u32 a_flags, __u64 b, __u32 b_flags)
+{
+    if (!a || !b)
+        return false;
+    return a == b ||
+           (((a_flags | b_flags) & PCT_PENDING_ANY) && (a_flags & b_flags & PCT_PENDING_KINDS));
+}
+
 /* Does the order of two events of different threads matter? */
 static inline bool pct_conflict(const struct pct_policy_config *cfg, const struct pct_pending *a,
                                 const struct pct_pending *b)
 {
-    if (!a->object || a->object != b->object)
-        return false;
-    return !(cfg->options & PCT_OPTION_READ_ONLY) || !(a->flags & b->flags & PCT_PENDING_READ_ONLY);
+    const __u32 commute =
+        PCT_PENDING_WITHIN | (cfg->options & PCT_OPTION_READ_ONLY ? PCT_PENDING_READ_ONLY : 0);
+    __u32 i, j;
+
+    for (i = 0; i < PCT_MAX_ACCESSES; i++) {
+        const __u64 object = pct_pending_object(a, i);
+        const __u32 flags = pct_pending_flags(a, i);
+
+        if (!object)
+            break;
+        for (j = 0; j < PCT_MAX_ACCESSES; j++) {
+            const __u32 other = pct_pending_flags(b, j);
+
+            if (pct_meet(object, flags, pct_pending_object(b, j), other) &&
+                !(flags & other & commute))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* For hooks that need not look at all that they are given. */

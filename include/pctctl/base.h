@@ -15,6 +15,28 @@
 #define PCT_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /*
+ * for (i = start; i < end; i++), of which the kernel's verifier looks at the body once and not for each i.
+ * What is indexed by i needs PCT_HIDE(i) and a mask.
+ */
+#ifdef __VMLINUX_H__
+#define PCT_FOR(i, start, end) bpf_for (i, start, end)
+#else
+#define PCT_FOR(i, start, end) for ((i) = (start); (i) < (end); (i)++)
+#endif
+
+/*
+ * A function that the verifier looks at once, alone, and not on each way that leads to it; a pointer that it is
+ * given, which is never null.
+ */
+#ifdef __VMLINUX_H__
+#define PCT_APART __attribute__((weak))
+#define PCT_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define PCT_APART static inline
+#define PCT_NONNULL
+#endif
+
+/*
  * Hides from the compiler what it knows of a variable, so that a check of its bounds stays where
  * the kernel's verifier can see it.
  */

@@ -15,33 +15,70 @@
 #define PCT_LOCKS_KEPT 32  /* locks a thread is remembered to have held, a power of two */
 #define PCT_MAX_BATCH 32   /* objects in a batch of rapos */
 
-/* What a thread is about to do. */
-#define PCT_PENDING_READ_ONLY 1u /* does not conflict with other read-only events on its object */
-#define PCT_PENDING_ACQUIRES 2u  /* acquires the lock `object` */
-#define PCT_PENDING_WITHIN 4u
-
-struct pct_pending {
-    __u64 object; /* events with different objects do not conflict; 0: conflicts with nothing */
-    __u32 kind;   /* points.h */
-    __u32 flags;  /* PCT_PENDING_* */
-};
-
-#define PCT_MAX_ACCESSES 4 /* of a step */
-
-/* One thing that a step acts on. */
+/*
+ * One thing that a step acts on. A step has some accesses, often one, and none if no other thread
+ * can notice it.
+ */
+#define PCT_MAX_ACCESSES 4
 struct pct_access {
-    __u64 object; /* the same for all threads of the run */
-    __u64 name;   /* by which this thread knows it, the same in every run of the program */
+    __u64 object; /* the same number for all accesses to this thing in this run; not 0 */
+    __u64 name;   /* by which its thread knows the thing, the same in every run; not 0 */
     __u32 flags;  /* PCT_PENDING_* */
     __u32 unused;
 };
 
-/* In which way it is done: PCT_CLASS_* of sharing.h. */
+/*
+ * Flags of an access. Two accesses to one object commute if both are read-only, or both are within
+ * it; those with neither flag conflict with all. Not both classes are needed for most objects. For
+ * a name of the tree of files:
+ *
+ *     READ_ONLY | WITHIN   looks up what the name stands for
+ *     READ_ONLY            also reads the state of that: its size, its entries
+ *     WITHIN               changes something in there: the content, the entries
+ *     0                    changes what the name stands for, or both
+ */
+#define PCT_PENDING_READ_ONLY 1u
+#define PCT_PENDING_ACQUIRES 2u /* acquires the lock `object` */
+#define PCT_PENDING_WITHIN 4u
+/* Of which kind the object is, one of these. */
+#define PCT_PENDING_NAMES 16u     /* files, directories and their names */
+#define PCT_PENDING_CHANNELS 32u  /* pipes, sockets and whatever else has a descriptor */
+#define PCT_PENDING_PROCESSES 64u /* processes, threads and their signals */
+#define PCT_PENDING_MEMORY 128u   /* words of memory, descriptor tables and the rest */
+/* It may be any object of its kind: it meets all accesses of that kind. Its own is
+ * PCT_OBJECT_ANY(). */
+#define PCT_PENDING_ANY 8u
+#define PCT_PENDING_KINDS                                                                          \
+    (PCT_PENDING_NAMES | PCT_PENDING_CHANNELS | PCT_PENDING_PROCESSES | PCT_PENDING_MEMORY)
+#define PCT_PENDING_BITS 8 /* of an access */
+
+/* What a thread is about to do. */
+struct pct_pending {
+    __u64 object; /* of the first access; 0: there is none, the event conflicts with nothing */
+    __u64 more[PCT_MAX_ACCESSES - 1]; /* of the others; 0: there is none */
+    __u32 kind;                       /* points.h */
+    __u32 flags; /* of the first access, and PCT_PENDING_BITS further up of each other one */
+};
+
+static inline __u64 pct_pending_object(const struct pct_pending *pending, __u32 i)
+{
+    return i ? pending->more[(i - 1) % (PCT_MAX_ACCESSES - 1)] : pending->object;
+}
+
+static inline __u32 pct_pending_flags(const struct pct_pending *pending, __u32 i)
+{
+    return pending->flags >> PCT_PENDING_BITS * i & ((1u << PCT_PENDING_BITS) - 1);
+}
+
+/* In which way an access with these flags touches its object. */
 static inline __u32 pct_access_class(__u32 flags)
 {
     return (flags & PCT_PENDING_READ_ONLY ? PCT_CLASS_READS : 0) |
            (flags & PCT_PENDING_WITHIN ? PCT_CLASS_WITHIN : 0);
 }
+
+/* All others are odd. */
+#define PCT_OBJECT_ANY(kind) ((__u64)(kind))
 
 /* Options of a policy: bits of pct_policy_config.options. */
 #define PCT_OPTION_READ_ONLY 1u /* pos, rapos: read-only events do not race with each other */

@@ -78,8 +78,9 @@ struct pct_run_state {
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* CPU + 1 that is in a hook of the policy; 0: none */
     __u32 forgetful;       /* 1: the map `sharing` had no room for an object: from then on all matter */
-    __u32 unused;
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
+    __s32 at_any;          /* threads at a step, or in it, that may act on any object of a kind */
+    __u32 unused;
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */
@@ -110,8 +111,7 @@ enum pct_event_type {
     PCT_EVENT_PRIORITY = 5, /* trace only: thread, priority, code = pct_demotion, 0: a bump */
     PCT_EVENT_QUIESCENT = 6, /* no thread of the run is runnable */
     PCT_EVENT_EXEC = 7,      /* the thread executes a new program: pid, tgid may be new */
-    PCT_EVENT_EXECUTED = 8,  /* if asked for: thread, kind, site = the step's object, code =
-                              * PCT_PENDING_* */
+    PCT_EVENT_EXECUTED = 8,  /* if asked for: thread, kind, executed */
 };
 
 struct pct_event {
@@ -131,6 +131,7 @@ struct pct_event {
     __u32 kind; /* step kind, see points.h */
     __s32 code;
     char comm[PCT_COMM_LEN];
+    struct pct_pending executed; /* the step that is over; of other events nothing */
 };
 
 /* Key of a run's map `sharing`: what threads have touched, and the names of what matters. */

@@ -66,15 +66,15 @@ static inline void pct_descend(struct pct_lineage *child, const struct pct_linea
         child->ancestors[i] = creator->ancestors[i - 1];
 }
 
-/* Was what the thread did at `time` over before the one of that lineage existed? */
-static inline bool pct_is_before(const struct pct_lineage *lineage, __u32 thread, __u64 time)
+/* Until when was what that thread did over before the one of the lineage existed? */
+PCT_APART __u64 pct_over_until(const struct pct_lineage *lineage PCT_NONNULL, __u32 thread)
 {
-    int i;
+    __u32 i;
 
-    for (i = 0; i < PCT_ANCESTORS; i++)
-        if (lineage->ancestors[i].thread == thread)
-            return time <= lineage->ancestors[i].until;
-    return false;
+    PCT_FOR(i, 0, PCT_ANCESTORS)
+        if (lineage->ancestors[i & (PCT_ANCESTORS - 1)].thread == thread)
+            return lineage->ancestors[i & (PCT_ANCESTORS - 1)].until;
+    return 0;
 }
 
 /* Do two ways of touching an object commute? */
@@ -83,12 +83,8 @@ static inline bool pct_commute(__u32 a, __u32 b)
     return a & b;
 }
 
-/*
- * Could this touch and one of the thread of that lineage come in either order, so that it matters? `ended`:
- * when the touch's thread ended.
- */
-static inline bool pct_touches_conflict(const struct pct_touch *touch, __u64 ended,
-                                        const struct pct_lineage *lineage, __u32 how)
+/* When the touch's thread last did something that does not commute with that; 0: never. */
+PCT_APART __u64 pct_last_conflict(const struct pct_touch *touch PCT_NONNULL, __u32 how)
 {
     __u64 time = 0;
     __u32 i;
@@ -96,39 +92,44 @@ static inline bool pct_touches_conflict(const struct pct_touch *touch, __u64 end
     for (i = 0; i < PCT_CLASSES; i++)
         if (!pct_commute(how, i) && touch->last[i] > time)
             time = touch->last[i];
-    if (!time || (ended && ended <= lineage->born))
-        return false;
-    return !pct_is_before(lineage, touch->thread, time);
+    return time;
 }
 
 /*
- * A thread touches the object at the time `now`, in that way, and knows it by that name. `ended`: when the threads of the
- * object's touches ended. True: the object matters, maybe from now on.
+ * A thread touches the object at the time `now`, in that way, and knows it by that name. `ended`: when the threads of
+ * the object's touches ended. True: the object matters, maybe from now on.
  */
 static inline bool pct_share(struct pct_sharing *o, __u32 thread, const struct pct_lineage *lineage,
                              __u64 now, __u32 how, __u64 name, const __u64 *ended)
 {
-    int i, mine = PCT_TOUCHES;
-    __u32 other;
+    __u32 i, mine = PCT_TOUCHES;
+    struct pct_touch *touch;
+    __u64 time, end;
 
-    for (i = PCT_TOUCHES - 1; i >= 0; i--) {
-        struct pct_touch *touch = &o->touches[i];
-
-        if (!touch->thread || touch->thread == thread)
-            mine = i; /* the free ones are behind those in use */
-        else if (pct_touches_conflict(touch, ended[i], lineage, how))
+    how &= PCT_CLASSES - 1;
+    PCT_FOR(i, 0, PCT_TOUCHES) {
+        touch = &o->touches[i & (PCT_TOUCHES - 1)];
+        if (!touch->thread || touch->thread == thread) {
+            if (mine == PCT_TOUCHES) /* the free ones are behind those in use */
+                mine = i;
+            continue;
+        }
+        time = pct_last_conflict(touch, how);
+        end = ended[i & (PCT_TOUCHES - 1)];
+        if (time > pct_over_until(lineage, touch->thread) && (!end || end > lineage->born))
             o->matters = 1;
     }
-    for (other = 0; other < PCT_CLASSES; other++)
-        if ((o->crowd & 1u << other) && !pct_commute(how, other))
+    PCT_FOR(i, 0, PCT_CLASSES)
+        if ((o->crowd & 1u << (i & (PCT_CLASSES - 1))) && !pct_commute(how, i))
             o->matters = 1;
-    if (mine == PCT_TOUCHES) {
+    if (mine >= PCT_TOUCHES) {
         o->crowd |= 1u << how;
         return o->matters;
     }
-    o->touches[mine].thread = thread;
-    o->touches[mine].name = name;
-    o->touches[mine].last[how & (PCT_CLASSES - 1)] = now;
+    touch = &o->touches[mine & (PCT_TOUCHES - 1)];
+    touch->thread = thread;
+    touch->name = name;
+    touch->last[how] = now;
     return o->matters;
 }
 

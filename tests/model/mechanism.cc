@@ -106,6 +106,7 @@ void Mechanism::arrive(Thread t) {
     const Event& event = state_.next(t);
     thread.policy.event = {
         .object = event.object,
+        .more = {},
         .kind = static_cast<__u32>(event.op),
         .flags = (event.read_only ? PCT_PENDING_READ_ONLY : 0) |
                  (event.acquires || event.op == Op::kLock ? PCT_PENDING_ACQUIRES : 0),

@@ -22,7 +22,8 @@ Races races_of(const Program& p, const Schedule& schedule, bool read_only) {
     std::vector<std::size_t> next(p.threads.size());
     for (const Thread t : schedule) {
         const Event& event = p.threads[t][next[t]++];
-        races.step(t, event.object, read_only && event.read_only);
+        const Races::Access access{event.object, read_only && event.read_only, false};
+        races.step(t, {&access, event.object ? 1U : 0U});
     }
     return races;
 }

@@ -16,7 +16,7 @@ namespace pctctl {
 
 // With which steps a run counts. Part of what decides its schedule.
 struct Focus {
-    bool on = true; // only steps on objects that matter are counted; else all
+    bool on = false; // only steps on objects that matter are counted; else all
     // Of objects that are known to matter from the start (pct_access.name), in the order in which
     // they were learned, each once. What turns out to matter during the run counts from then on.
     std::vector<std::uint64_t> names = {};

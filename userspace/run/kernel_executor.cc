@@ -314,9 +314,9 @@ void KernelExecutor::hear(Watched& run) {
     for (const pct_event& event : kernel_->take_events(run.slot)) {
         run.roster.learn(event);
         if (event.type == PCT_EVENT_EXECUTED)
-            run.races.step(event.thread, event.site,
-                           (event.code & PCT_PENDING_READ_ONLY) &&
-                               options_.parameters.value(Parameter::pos_readonly));
+            run.races.step(event.thread,
+                           accesses_of(event.executed,
+                                       options_.parameters.value(Parameter::pos_readonly)));
         else
             run.log.push_back(event);
     }
