@@ -180,7 +180,7 @@ TEST(ChangedOptions, NamesEachOne) {
     kept.command = {"a"};
     EXPECT_TRUE(changed_options(kept, kept).empty());
     ExecutorOptions used = kept;
-    used.jobs = 4; // decides nothing
+    used.jobs = 4; // without influence on the run
     used.verify = true;
     EXPECT_TRUE(changed_options(kept, used).empty());
     used.points = PCT_POINTS_PTHREAD;

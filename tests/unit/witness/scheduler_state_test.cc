@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The state that the rules share, and which rule finds what.
+// The state that the rules share, and which rule finds which violation.
 #include "witness/scheduler_state.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-// The state after all of a story.
+// The state after the whole story.
 struct Told {
     explicit Told(const Story& story)
         : setting(story.input()), history(read_history(story.input().log, story.input().records)),
@@ -72,7 +72,7 @@ TEST(SchedulerState, AWakeUpIntoANewPhaseGivesANewPriority) {
     const Told told(story);
     EXPECT_EQ(told.state.thread(0).phase, 1u);
     EXPECT_NE(told.state.thread(0).priority, before);
-    EXPECT_EQ(told.state.last_number(), 1); // the wake-up counts
+    EXPECT_EQ(told.state.last_number(), 1); // the wake-up was counted
 }
 
 // ---- Each rule alone ----
