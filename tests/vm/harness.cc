@@ -295,7 +295,7 @@ public:
                 throw std::runtime_error(std::string("cannot mount ") + directory);
     }
 };
-const testing::Environment* const own_temporary_files =
+const testing::Environment* const kOwnTemporaryFiles =
     testing::AddGlobalTestEnvironment(new OwnTemporaryFiles);
 
 } // namespace
