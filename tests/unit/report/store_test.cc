@@ -42,6 +42,8 @@ RunResult some_run(std::uint32_t number = 17) {
     run.algorithm.depth = 3;
     run.switches = 12;
     run.interventions = 4;
+    run.skipped_calls = 2;
+    run.unlocked_hooks = 5;
     run.order_hash = 0x00000000deadbeefULL;
     run.violations = 0;
     run.out = std::string("out\0put\xff\n", 9);
@@ -90,6 +92,9 @@ TEST(Store, WhatIsKeptIsLoadedAgain) {
     EXPECT_EQ(run.steps, 79U);
     EXPECT_EQ(run.switches, 12U);
     EXPECT_EQ(run.interventions, 4U);
+    EXPECT_EQ(run.skipped_calls, 2U);
+    EXPECT_EQ(run.unlocked_hooks, 5U);
+    EXPECT_TRUE(run.disturbed());
     EXPECT_EQ(run.order_hash, 0xdeadbeefULL);
     EXPECT_EQ(run.violations, 0U);
     EXPECT_DOUBLE_EQ(run.duration_ms, 1.5);
