@@ -328,6 +328,26 @@ TEST_F(Session, DiagnosticsGoToStderrAndTheLogOnly) {
     EXPECT_TRUE(contains(err_, "pctctl: debug: run 3 is kept in pctctl-out/run-3\n")) << err_;
 }
 
+TEST_F(Session, TheEndOfARunIsShownOnce) {
+    const auto ends = [this](const std::string& number) {
+        std::size_t count = 0;
+        for (std::size_t at = 0; (at = err_.find("run " + number + ": ", at)) != std::string::npos;)
+            at++, count++;
+        return count;
+    };
+    options_.log = "log";
+    options_.verbose = true;
+    call(third_fails);
+    EXPECT_EQ(ends("2"), 1U) << err_;
+    EXPECT_TRUE(contains(err_, "\nrun 3: signal SIGSEGV")) << err_;
+    EXPECT_TRUE(contains(contents("log"), " debug: run 3: signal SIGSEGV"));
+    options_.debug = true;
+    call(third_fails);
+    EXPECT_EQ(ends("2"), 1U) << err_;
+    EXPECT_EQ(ends("3"), 1U) << err_;
+    EXPECT_TRUE(contains(err_, "\npctctl: debug: run 3: signal SIGSEGV")) << err_;
+}
+
 TEST_F(Session, WarningsAndErrorsAreInTheLogAsWell) {
     options_.log = "log";
     options_.quiet = true;
