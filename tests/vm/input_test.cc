@@ -74,6 +74,19 @@ TEST_F(Input, WrongCommandLines) {
     expect_refusal(2, "RUNSEED", {"replay"});
 }
 
+// With -vv each run has one line about its end, and libbpf has nothing to complain about.
+TEST_F(Input, DiagnosticsAreShownOnce) {
+    const Call call = pctctl(with({"-vv", "--verify", "--runs", "2"}, built("zoo/exact3")));
+    ASSERT_TRUE(call.reported) << call;
+    std::size_t ends = 0;
+    for (const std::string& line : lines(call.err)) {
+        ends += line.find("run 2: pass (") != std::string::npos;
+        EXPECT_TRUE(line.starts_with("pctctl: ")) << line;
+        EXPECT_EQ(std::string::npos, line.find("libbpf")) << line;
+    }
+    EXPECT_EQ(1U, ends) << call;
+}
+
 TEST_F(Input, ProgramsThatCannotBeExecuted) {
     const Directory directory;
     const std::string text = directory.path() + "/text";

@@ -60,7 +60,7 @@ protected:
             EXPECT_THAT(check.line(), HasSubstr(text));
         }
         EXPECT_EQ(found, 1u) << what;
-        Status status = preflight(tree_.path());
+        const Result<KernelSupport> status = preflight(tree_.path());
         if (libbpf == "v1.5") {
             EXPECT_EQ(static_cast<bool>(status), level != Level::fail);
             if (!status) {
@@ -128,7 +128,10 @@ TEST_F(Machine, OldSchedExt) {
     tree_.file("sys/kernel/btf/vmlinux", types_without("scx_bpf_dsq_peek"));
     expect_only(Level::fail, "sched_ext", "7.0.1-test lacks scx_bpf_dsq_peek; boot a newer kernel");
     tree_.file("sys/kernel/btf/vmlinux", types_without(""));
-    EXPECT_TRUE(preflight(tree_.path()));
+    const Result<KernelSupport> support = preflight(tree_.path());
+    ASSERT_TRUE(support) << support.error().message;
+    // Each flag is 2^40 and a small number, see types_without().
+    EXPECT_EQ(support->scheduler_flags.value_or(0) >> 40, 1U);
 }
 
 // These must be checked in advance. A kernel that lacks them would only behave differently, without
