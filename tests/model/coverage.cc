@@ -14,12 +14,13 @@ std::uint64_t event_hash(Thread t, std::uint32_t index) {
     return pct_mix(t * 256u + index + 1);
 }
 
-// What is known of an object's accesses: their order, but for that of reads since the last change.
+// Hashes the order of the accesses to one object. `reads` stands for the reads since the last
+// change, in any order; they come before the change `event`.
 std::uint64_t change(std::uint64_t line, std::uint64_t reads, std::uint64_t event) {
     return pct_mix(line ^ pct_mix(reads + 1) ^ (event << 1 | event >> 63));
 }
 
-// The partial order of what has been executed.
+// The partial order of the events executed so far.
 struct Prefix {
     std::array<std::uint8_t, kThreads> next{};
     std::array<std::uint64_t, kObjects + 1> hash{}, reads{};
@@ -46,16 +47,16 @@ struct Prefix {
 struct Known {
     Prefix prefix;
     double random_walk = 0;
-    std::array<unsigned, kThreads> preemptions; // fewest, by last thread
-    std::uint32_t schedule = 0;                 // one of them, two bits a step
+    std::array<unsigned, kThreads> preemptions; // the fewest, by the thread that executed last
+    std::uint32_t schedule = 0;                 // one of its schedules, two bits a step
 };
 
 unsigned races_of(const Program& program, std::uint32_t schedule, std::size_t steps) {
     struct Step {
         Thread thread;
         const Event* event;
-        std::uint32_t before; // steps that come before it in the partial order, itself included
-        int previous;         // its thread's
+        std::uint32_t before; // bit i: step i comes before it in the partial order, or is it
+        int previous;         // the previous step of its thread, -1: none
     };
     std::vector<Step> done;
     std::array<std::uint32_t, kThreads> next{};
@@ -73,7 +74,8 @@ unsigned races_of(const Program& program, std::uint32_t schedule, std::size_t st
             if (done[j].thread != t && !conflict)
                 continue;
             step.before |= done[j].before;
-            // Enabled together if the event before this one can come before the other one.
+            // Both can be enabled together if the previous event of this thread can come before the
+            // other event.
             if (done[j].thread != t &&
                 (step.previous < 0 ||
                  !(done[static_cast<std::size_t>(step.previous)].before >> j & 1)))

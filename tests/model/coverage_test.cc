@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How evenly do algorithms cover the partial orders of random programs? POS (CAV 2018),
-// section 6.1.
+// How evenly do algorithms cover the partial orders of random programs? POS (CAV 2018), section
+// 6.1.
 #include "coverage.h"
 #include "exact.h"
 
@@ -14,7 +14,7 @@
 namespace pctctl::model {
 namespace {
 
-// The table's columns that need no sampling, against an enumeration of all schedules.
+// What partial_order_facts() computes without sampling, checked by an enumeration of all schedules.
 TEST(MicroPrograms, FactsAreThoseOfAllSchedules) {
     Random random(8);
     for (int i = 0; i < 8; i++) {
@@ -52,12 +52,13 @@ TEST(MicroPrograms, FactsAreThoseOfAllSchedules) {
     }
 }
 
-// Two threads, one object: all pairs race but for those that program order decides.
+// Small programs, counted by hand: all pairs of accesses to one object race, but for those whose
+// order the rest of the program decides.
 TEST(MicroPrograms, RacesOfSmallPrograms) {
     Program p{.name = "two"};
     p.threads = {{access(1)}, {access(1)}};
     EXPECT_EQ(partial_order_facts(p).max_races, 1u);
-    p.threads = {{access(1), access(1)}, {access(1)}}; // the single one between, or after both
+    p.threads = {{access(1), access(1)}, {access(1)}}; // the single access between or after the two
     EXPECT_EQ(partial_order_facts(p).max_races, 2u);
     p.threads = {{access(1), access(2)}, {access(2), access(1)}};
     EXPECT_EQ(partial_order_facts(p).max_races, 2u);
@@ -78,7 +79,8 @@ struct Means {
 
 const std::vector<std::vector<unsigned>> kPapersConfigurations = {{4, 4, 4, 4}, {2, 2, 6, 6}};
 
-// An algorithm that does not cover all gets one sample, as in the paper.
+// An algorithm that does not see all partial orders gets one sample for the missing ones, as in the
+// paper.
 Means means(unsigned threads, const std::vector<std::vector<unsigned>>& configurations,
             unsigned programs_each, bool half_read, std::uint64_t samples) {
     std::vector<double> walk, pct, rapos, basic, pos, star;
@@ -106,8 +108,8 @@ Means means(unsigned threads, const std::vector<std::vector<unsigned>>& configur
             geometric_mean(basic), geometric_mean(pos), geometric_mean(star)};
 }
 
-// The paper's recipe for three threads of three events and three objects, small enough for every
-// partial order to be seen often.
+// The paper's recipe with three threads, three events each and three objects: small enough for
+// every partial order to be seen often.
 TEST(MicroPrograms, PosCoversBestInSmall) {
     const std::uint64_t samples = long_tests() ? 3'000'000 : 300'000;
     const Means all = means(3, {{3, 3, 3}, {2, 2, 5}}, 2, false, samples);
@@ -123,9 +125,9 @@ TEST(MicroPrograms, PosCoversBestInSmall) {
     EXPECT_GT(read.pos, read.basic_pos);
 }
 
-// The paper's size, 4 x 4 x 4. Few samples do not tell the lowest share, but how many partial
-// orders are seen at all, the tables' "0(x)": in each program most under POS, then RAPOS, BasicPOS
-// and PCT, as in all rows of the paper's table 1 where it is told.
+// The paper's size, 4 x 4 x 4. A small sample does not tell the lowest share, but it does tell how
+// many partial orders are seen at all (the tables' "0(x)"). In each program POS sees most, then
+// RAPOS, BasicPOS and PCT, as in all rows of the paper's table 1 that tell it.
 TEST(MicroPrograms, PosSeesMostPartialOrders) {
     constexpr std::uint64_t samples = 20'000;
     Random random(1);
@@ -145,11 +147,11 @@ TEST(MicroPrograms, PosSeesMostPartialOrders) {
     }
 }
 
-// The geometric means of tables 1 and 2, from five million samples of each of ten programs instead
-// of fifty million: shares below 2e-7 are not resolved, which is where PCT and BasicPOS are. From
-// program to program the random walk's lowest share has a standard deviation of a factor 4 to 6
-// (make bench-model), so ten programs leave one of 1.5 to 1.8 to each mean; the limits are a factor
-// 4 about the paper's ratios.
+// The geometric means of tables 1 and 2. Each of ten programs is sampled five million times instead
+// of fifty million, so shares below 2e-7 are not resolved; those of PCT and BasicPOS are that low.
+// The random walk's lowest share varies from program to program with a standard deviation of a
+// factor 4 to 6 (make bench-model). Ten programs leave a factor 1.5 to 1.8 of that to each mean. So
+// the limits are a factor 4 above and below the paper's ratios.
 TEST(MicroPrograms, MeansStandToEachOtherAsInThePaper) {
     if (!long_tests())
         GTEST_SKIP() << "takes a quarter of an hour of CPU time";

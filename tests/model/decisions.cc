@@ -14,7 +14,7 @@ Decisions::Decisions(pct_policy policy, unsigned n, unsigned k, unsigned d) : k_
     for (unsigned i = 1; i < d; i++)
         missing *= k;
     configs_.resize(missing);
-    // They all turn up after missing * ln(missing) seeds, more or less.
+    // Drawn at random, all of them have come up after about missing * ln(missing) seeds.
     const std::uint64_t give_up = 100 * missing;
     PolicyParameters all_steps;
     if (policy == PCT_POLICY_PCT)
@@ -35,10 +35,10 @@ Decisions::Decisions(pct_policy policy, unsigned n, unsigned k, unsigned d) : k_
                 static_cast<unsigned>(point.step);
         }
         pct_policy_config& config = configs_[index(change)];
-        if (config.yields_per_reset) // which is set in all that are drawn
+        if (config.yields_per_reset) // that one has been drawn: policy_config() sets this
             continue;
         config = drawn;
-        config.seed = seed; // the keys' order is decided by the identities
+        config.seed = seed; // so that the identities alone decide the order of priorities
         missing--;
     }
     for (unsigned t = 0; t < n; t++)

@@ -43,8 +43,8 @@ bool guarantees_from(const Program& program, const Directive& directive, const S
 
 } // namespace
 
-// A schedule violates a directive as soon as one of its prefixes does not hold: the order of a
-// constraint's two events is lost once the second is executed first.
+// A schedule violates a directive if one of its prefixes breaks a constraint. That cannot be made
+// good later: the second event of the constraint has been executed first.
 bool violates(const Directive& directive, const Schedule& schedule) {
     const std::vector<EventId> events = events_of(schedule);
     for (std::size_t length = 1; length <= events.size(); length++)

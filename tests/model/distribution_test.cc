@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The code of each randomized policy must have the algorithm's distribution over schedules, or over
-// partial orders. That is computed exactly, for random small programs, also with locks.
+// The code of each randomized policy must have the distribution of its algorithm, over schedules or
+// over partial orders. The distribution is computed exactly for small random programs, also with
+// locks.
 #include "exact.h"
 #include "programs.h"
 #include "sampling.h"
@@ -14,7 +15,7 @@ constexpr std::uint64_t kSamples = 100'000;
 
 class Distribution : public testing::TestWithParam<Waiting> {
 protected:
-    // Key(schedule) says which class a schedule belongs to.
+    // key_of(schedule): the class of the distribution to which a schedule belongs.
     template <typename Key, typename KeyOf, typename Prepare>
     void expect(const Program& program, const std::map<Key, Rational>& exact,
                 pct_policy_config config, KeyOf key_of, Prepare prepare) {
@@ -48,7 +49,7 @@ protected:
         expect_schedules(program, exact, config_for(policy), [](pct_policy_config&) {});
     }
 
-    // Programs with two or three threads; every other one has locks, if any has.
+    // Programs with two or three threads. Every second one has locks.
     static std::vector<Program> programs(int number, bool reads = false, bool small = false) {
         Random random(reads ? 31 : 30);
         std::vector<Program> result;
@@ -129,7 +130,7 @@ TEST_P(Distribution, PreemptBound) {
 
 TEST_P(Distribution, AtomFuzzer) {
     for (Program& p : programs(4)) {
-        // A balance read in one critical section and written in another.
+        // A balance is read in one critical section and written in another.
         p.threads = {{lock(1), read(2), unlock(1), lock(1), access(2), unlock(1)},
                      {lock(1), access(2), unlock(1)}};
         if (p.name != "program 0")
@@ -155,7 +156,8 @@ TEST_P(Distribution, Rapos) {
     }
 }
 
-// Threads started by others: at their first step before anything is decided.
+// Programs whose threads start others. A new thread comes to its first step before anything is
+// decided.
 TEST_P(Distribution, WithForks) {
     Random random(33);
     for (int i = 0; i < 3; i++) {
@@ -193,7 +195,7 @@ TEST(RandomSleep, SleepsWithTheProbability) {
     EXPECT_TRUE(interval(share).contains(1.0 / 30)) << share.value();
 }
 
-// The alarms' distribution (clock.h): P(E > x) = exp(-x).
+// The distribution of the alarms (clock.h): P(E > x) = exp(-x).
 TEST(Clock, IsExponential) {
     constexpr int kSteps = 12;
     Share above[kSteps];

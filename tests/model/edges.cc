@@ -9,9 +9,9 @@
 namespace pctctl::model {
 
 std::vector<std::vector<double>> edge_probabilities(std::size_t length, std::size_t stride_max) {
-    // reached[a][b]: a choice is made when the threads have made a and b steps.
+    // reached[a][b]: probability of a choice when the threads have made a and b steps.
     std::vector<std::vector<double>> reached(length + 1, std::vector<double>(length + 1));
-    // at[b][a]: the b-th event is executed when the other thread has made a steps.
+    // at[b][a]: probability that the b-th event is executed when the other thread has made a steps.
     std::vector<std::vector<double>> at(length + 1, std::vector<double>(length + 1));
     reached[0][0] = 1;
     for (std::size_t a = 0; a < length; a++) {
@@ -24,12 +24,12 @@ std::vector<std::vector<double>> edge_probabilities(std::size_t length, std::siz
                 reached[std::min(a + s, length)][b] += each;
                 reached[a][to] += each;
             }
-            // The stride reaches the event b + s if it is at least s.
+            // A stride of at least s gets to the event b + s.
             for (std::size_t s = 1; s <= std::min(stride_max, length - b); s++)
                 at[b + s][a] += each * static_cast<double>(stride_max - s + 1);
         }
     }
-    // With the other thread at its end, the rest of this one follows, after all its events.
+    // What this thread executes after the end of the other one comes after all events of that one.
     std::vector<std::vector<double>> before(length + 1, std::vector<double>(length + 1));
     for (std::size_t b = 1; b <= length; b++)
         for (std::size_t a = 1; a <= length; a++)

@@ -7,8 +7,10 @@
 namespace pctctl::model {
 namespace {
 
-// Depth-first over all schedules. Rule: what the algorithm knows besides the program's state. It is
-// given with its weight and returns its successors for a step of the thread, weighted.
+// Visits all schedules depth-first. Knowledge is what the algorithm knows besides the program's
+// state. At each point there is a set of possible values with their weights. extend(before, next,
+// thread, value, weight, after) adds to `after` the values that follow when the thread makes a
+// step, weighted.
 template <typename Knowledge, typename Extend>
 void walk(State& state, Schedule& schedule, const std::map<Knowledge, Rational>& now,
           const Extend& extend,
@@ -62,7 +64,7 @@ void walk_randomly(const Program& program, bool leave_last, const Visit& visit) 
  * living is how they compare with these. Only their number between two living ones matters.
  */
 struct Priorities {
-    std::vector<Thread> order; // of the events that have a priority, highest first
+    std::vector<Thread> order; // the threads whose next event has a priority, highest first
     std::vector<unsigned>
         dead; // how many were drawn and dropped above order[0], order[1], .., below all
     friend auto operator<=>(const Priorities&, const Priorities&) = default;
@@ -93,7 +95,7 @@ void draw(const std::map<Priorities, Rational>& from, Thread t,
     }
 }
 
-// Every enabled event without a priority gets one.
+// Every enabled event that has no priority gets one.
 void draw_missing(const State& state, Priorities p, const Rational& weight,
                   std::map<Priorities, Rational>& result) {
     std::map<Priorities, Rational> now{{std::move(p), weight}};
@@ -113,8 +115,7 @@ void walk_pos(const Program& program, PosOptions options, const Visit& visit) {
     Schedule schedule;
     const auto extend = [&](const State& before, const State& next, Thread t, const Priorities& p,
                             const Rational& weight, std::map<Priorities, Rational>& after) {
-        // The highest priority among the enabled events: others may have one and be disabled by
-        // now.
+        // The highest among the enabled events: others may have a priority and be disabled by now.
         const auto highest = std::find_if(p.order.begin(), p.order.end(),
                                           [&](Thread x) { return before.enabled(x); });
         if (*highest != t)
@@ -203,7 +204,7 @@ Execution pct_execution(const Program& program, const PctRandomness& randomness,
     for (const unsigned rank : randomness.rank)
         priority.push_back(d + rank);
     const auto change = [&](Thread t, std::size_t step) {
-        for (unsigned j = 1; j < d; j++) { // Fig. 7 has the ascending order: the last one prevails
+        for (unsigned j = 1; j < d; j++) { // Fig. 7 goes upwards, so the last one counts
             const unsigned i = at == ChangeAt::kCompletion ? j : d - j;
             if (randomness.change[i - 1] == step)
                 priority[t] = d - i;
@@ -212,7 +213,8 @@ Execution pct_execution(const Program& program, const PctRandomness& randomness,
     std::vector<bool> arrived(program.threads.size());
     std::size_t arrivals = 0;
     for (;;) {
-        // A thread not yet at its next step is on its way there, so it can always go on.
+        // A thread that has not arrived at its next step can always execute: it is on its way
+        // there.
         int best = -1;
         for (Thread t = 0; t < program.threads.size(); t++) {
             const bool can = e.state.alive(t) &&
@@ -299,7 +301,7 @@ Schedules pos_schedules(const Program& program, PosOptions options) {
 }
 
 Schedules stride_schedules(const Program& program, unsigned stride_max) {
-    using Knowledge = std::pair<int, unsigned>; // last thread, and how many steps it has left
+    using Knowledge = std::pair<int, unsigned>; // the last thread, and the steps that it has left
     const auto extend = [&](const State& before, const State&, Thread t, const Knowledge& known,
                             const Rational& weight, std::map<Knowledge, Rational>& after) {
         const auto& [last, left] = known;
@@ -319,10 +321,10 @@ Schedules stride_schedules(const Program& program, unsigned stride_max) {
     });
 }
 
-// A thread goes on until it blocks, ends or is preempted; then the choice is uniform, at a
-// preemption among the others. Preempted(state, extra, thread) tells it of a thread about to go on;
-// extra is what the algorithm knows, and Advance(before, next, thread, extra) what it knows after a
-// step.
+// Schedules in which a thread goes on until it blocks, ends or is preempted. Then the choice is
+// uniform; after a preemption, among the other threads. Extra is what the algorithm knows.
+// preempted(state, extra, thread): does it preempt this thread, which is about to go on?
+// advance(before, next, thread, extra): what it knows after a step.
 template <typename Extra, typename Preempted, typename Advance>
 Schedules going_on(const Program& program, const std::map<Extra, Rational>& start,
                    const Preempted& preempted, const Advance& advance) {
@@ -417,7 +419,7 @@ void walk_rapos(const Program& program, bool read_only, const State& state,
     }
     if (schedulable.empty())
         schedulable = enabled;
-    // Every order of asking, and every coin.
+    // All orders in which the threads may be asked, and all results of the coins.
     std::map<std::vector<Thread>, Rational> batches;
     const auto ask = [&](const auto& self, std::size_t at, std::vector<Thread> batch,
                          const Rational& w) -> void {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs for the comparison with the kernel: the model must agree with cases worked out by hand.
+// Programs for the comparison with the kernel. The model must agree with cases that are worked out
+// by hand.
 #include "executable.h"
 #include "mechanism.h"
 #include "sampling.h"
@@ -16,8 +17,8 @@ namespace {
 
 constexpr Object kMutex = 2, kSemaphore = 3, kCondition = 4;
 
-// PCT without change points, and with a seed that makes the first thread of two the higher one, or
-// the lower one.
+// PCT without change points, with a seed under which the first thread has a higher priority than
+// the second, or a lower one.
 pct_policy_config pct_with(const Executable& executable, bool first_is_higher) {
     const std::vector<std::uint64_t> identities = executable.identities();
     pct_policy_config config = config_for(PCT_POLICY_PCT);
@@ -27,7 +28,7 @@ pct_policy_config pct_with(const Executable& executable, bool first_is_higher) {
     return config;
 }
 
-// The first thread waits for the second's signal.
+// The first thread waits for a signal of the second one.
 Executable waiter_and_signaller() {
     const Event wait{.op = Op::kCondSleep, .object = kCondition, .other = kMutex};
     const Event signal{.op = Op::kSignal, .object = kCondition};
@@ -35,8 +36,9 @@ Executable waiter_and_signaller() {
                         {lock(kMutex), signal, unlock(kMutex), access(1)}}};
 }
 
-// It sleeps, wakes up of the signal, and at once of the mutex, for which it had to wait as well:
-// its wait is one event.
+// The waiting thread wakes up twice: by the signal, and again when it has got the mutex, for which
+// it had to wait as well. Still its wait is one event. (f fork, l lock, w wait, s signal, u unlock,
+// j join, a access.)
 TEST(Executable, ConditionWaitIsWokenTwice) {
     const Executable executable = waiter_and_signaller();
     const Performance waiter_first = perform(executable, pct_with(executable, true));
@@ -51,7 +53,7 @@ TEST(Executable, ConditionWaitIsWokenTwice) {
     EXPECT_EQ(9U, waiter_first.steps);
 }
 
-// Whether threads that have to wait are disabled or find out makes no difference to it.
+// The wait is one step, whatever the model does with threads that have to wait (enum Waiting).
 TEST(Executable, ConditionWaitIsOneStepInAnyMachine) {
     const Executable executable = waiter_and_signaller();
     const Program program = executable.program();
@@ -60,7 +62,7 @@ TEST(Executable, ConditionWaitIsOneStepInAnyMachine) {
         mechanism.set_identities(executable.identities());
         // f l, l s u, w u, a, j
         EXPECT_EQ((Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0}), mechanism.run(pct_with(executable, true)));
-        // f, l s u a, l: it waits for ever
+        // f, l s u a, l: the signal came too early, so the first thread waits for ever
         EXPECT_EQ((Schedule{0, 1, 1, 1, 1, 0}), mechanism.run(pct_with(executable, false)));
         EXPECT_TRUE(mechanism.state().deadlocked());
     }
@@ -76,8 +78,9 @@ TEST(Executable, EarlySignalIsLost) {
     EXPECT_TRUE(signal_first.deadlock);
 }
 
-// A try is a sign of no progress from the seventeenth on, and each has one chance in 16 to let the
-// other thread go first, if that is the lower one.
+// From the 17th on, each poll of the semaphore is a sign of no progress. Then each has one chance
+// in 16 to demote the thread. That matters in half of the runs, in which the other thread is the
+// lower one.
 TEST(Executable, PollingEndsByChance) {
     const Executable executable{
         .threads = {{fork(1), {.op = Op::kPoll, .object = kSemaphore}, join(1)},

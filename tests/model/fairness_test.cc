@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The fairness workaround of POS (CAV 2018), section 5: after a number of yields all priorities are
-// drawn anew.
+// The fairness workaround of POS (CAV 2018), section 5: after some number of yields all priorities
+// are drawn again.
 #include "programs.h"
 #include "sampling.h"
 
@@ -11,7 +11,7 @@
 namespace pctctl::model {
 namespace {
 
-// A thread yields until another one, which has one event, has executed it.
+// A thread yields until another one has executed its only event.
 Program spinning() {
     Program p{.name = "spinning", .variables = {0}};
     p.threads = {
@@ -28,7 +28,7 @@ protected:
     static constexpr std::uint64_t kSamples = 200'000;
     static constexpr std::size_t kLimit = 400;
 
-    // P(at least so many yields before the event) by that number.
+    // Element n: in how many runs there are at least n yields before the event.
     static std::vector<Share> spun(std::uint64_t yields_per_reset) {
         const Program p = spinning();
         Mechanism mechanism(p);
@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(Policy, Fairness, testing::Values(PCT_POLICY_POS, PCT_P
                              return info.param == PCT_POLICY_POS ? "Pos" : "BasicPos";
                          });
 
-// The event's priority is below n others, each drawn for one yield: 1/(n + 1), so that the mean is
-// infinite.
+// The event comes after n yields if its priority is below n others, each drawn for one yield. That
+// has probability 1/(n + 1), so the mean number of yields is infinite.
 TEST_P(Fairness, WithoutItLongWaitsAreLikely) {
     const std::vector<Share> spun = Fairness::spun(0);
     for (const std::size_t n : {1u, 2u, 9u, 10u, 19u, 100u, 399u})
@@ -63,8 +63,8 @@ TEST_P(Fairness, WithoutItLongWaitsAreLikely) {
             << n << ": " << spun[n].hits;
 }
 
-// At every tenth yield all begins again: the yield itself has a new priority as well, so nine are
-// over by then, and a thread that has waited r times has done so with 1/10 each.
+// At every tenth yield all priorities are drawn again, also that of the yield itself. So nine
+// yields are over by then, and each such period passes without the event with probability 1/10.
 TEST_P(Fairness, EveryTenthYieldAllBeginsAgain) {
     const std::vector<Share> spun = Fairness::spun(10);
     const auto expected = [](std::size_t n) {

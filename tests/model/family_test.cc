@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The theorem of PCT and PPCT, for a family of programs of 2 to 8 threads with bugs of depths 1
-// to 4. It is sampled, as there are too many random decisions to enumerate (see pct_test.cc,
-// ppct_test.cc).
+// The theorem of PCT and PPCT, for a family of programs of 2 to 8 threads with bugs of depths 1 to
+// 4. By sampling, since there are too many random decisions to enumerate (as pct_test.cc and
+// ppct_test.cc do).
 #include "programs.h"
 #include "sampling.h"
 
@@ -13,16 +13,16 @@
 namespace pctctl::model {
 namespace {
 
-// Two policies, seven numbers of threads, four depths, two programs or more: one of 1,000 such
-// families has an interval beside its probability.
+// For two policies, seven numbers of threads, four depths, and two programs or more. By chance, one
+// in 1,000 such families has an interval that misses its probability.
 constexpr double kZ = 4.75;
 
 using Parameters = std::tuple<pct_policy, unsigned>;
 
 class Family : public testing::TestWithParam<Parameters> {
 protected:
-    // PPCT: of those that the policy admits a random one goes on, as an operating system's choice
-    // would be at best.
+    // Under PPCT a random one of the admissible threads goes on. An operating system may choose
+    // worse.
     static Share found(pct_policy policy, const Program& p, unsigned d, std::uint64_t seed) {
         const std::uint64_t samples = long_tests() ? 2'000'000 : 100'000;
         const unsigned k = static_cast<unsigned>(p.nr_events());
@@ -55,9 +55,9 @@ INSTANTIATE_TEST_SUITE_P(Theorem, Family,
                                     "Depth" + std::to_string(std::get<1>(info.param));
                          });
 
-// The bound is PCT's probability. 100,000 samples notice half of it if it is above 1/800: at depths
-// 1 and 2, and at 3 up to four threads; two million above 1/16,000: at depth 3, and at 4 up to four
-// threads. (pct_test.cc has depth 4 exactly, up to three.)
+// For PCT the bound is the exact probability. 100,000 samples notice half of it if it is above
+// 1/800: at depths 1 and 2, and at 3 up to four threads. Two million notice it above 1/16,000: at
+// depth 3, and at 4 up to four threads. (pct_test.cc has depth 4 exactly, up to three threads.)
 TEST_P(Family, TightProgramsAreOnTheBound) {
     const auto [policy, d] = GetParam();
     for (unsigned n = 2; n <= 8; n++) {

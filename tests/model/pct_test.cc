@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // PCT's theorem (ASPLOS 2010, Theorem 9), the lemmas of its proof, and programs that reach the
-// bound. Where the policy's code takes part, its random decisions are enumerated, not sampled:
-// first priorities in every order, and every choice of change points.
+// bound. The random decisions of the policy's code are enumerated, not sampled: first priorities in
+// every order, and every choice of change points.
 #include "decisions.h"
 #include "directive.h"
 #include "exact.h"
@@ -16,7 +16,7 @@
 namespace pctctl::model {
 namespace {
 
-// The policy's execution for given random decisions.
+// What the policy's code does for given random decisions.
 class Pct {
 public:
     Pct(const Program& program, unsigned k, unsigned d)
@@ -73,7 +73,7 @@ TEST(Pct, CuzzExampleIsTight) {
     }
 }
 
-// Of all interleavings s - 1 are buggy, "the proportion of buggy programs".
+// s - 1 of all interleavings show the bug: "the proportion of buggy programs".
 TEST(Pct, CuzzExampleCountsInterleavings) {
     for (const auto& [r, s] : {std::pair{2u, 2u}, {3u, 5u}, {6u, 6u}}) {
         const Program p = cuzz_example(r, s);
@@ -105,7 +105,7 @@ TEST(Pct, BoundIsTightForAllDepths) {
     }
 }
 
-// An overestimate of k and n costs what the bound says; the theorem holds for it too.
+// With an overestimated k the probability is the bound for that k, no less.
 TEST(Pct, TightForOverestimatedSteps) {
     const Program p = tight_program(3, 3).program;
     EXPECT_EQ(probability_of_code(p, steps_of(p) + 5, 3), bound(3, steps_of(p) + 5, 3));
@@ -119,8 +119,8 @@ TEST(Pct, DeadlockIsFoundWithinTheBound) {
     }
 }
 
-// The code's schedule is the algorithm's, for every choice of the random variables: those that
-// coincide too, where it is the algorithm with the deviation that pct.h states.
+// The code makes the same schedule as the algorithm, for every choice of the random variables.
+// Where several change points coincide, that is the algorithm with the deviation that pct.h states.
 TEST(Pct, CodeIsTheAlgorithm) {
     Random random(1);
     for (int i = 0; i < 80; i++) {
@@ -140,7 +140,8 @@ TEST(Pct, CodeIsTheAlgorithm) {
     }
 }
 
-// Theorem 9 and its lemmas for random programs, directives and both readings of the change points.
+// Theorem 9 and its lemmas, for random programs and directives. Change points take effect before
+// their step (pct.h) or after it (the paper).
 class Theorem : public testing::TestWithParam<ChangeAt> {
 protected:
     void check(const Program& p, const Directive& directive) {
@@ -212,8 +213,8 @@ TEST_P(Theorem, HoldsForTightPrograms) {
     }
 }
 
-// Section 4.2, sequential execution: steps with nobody else enabled are not counted, and what is
-// left of k finds the bug with the probability of the program without them.
+// Section 4.2, sequential execution: steps while no other thread is enabled are not counted. With
+// the smaller k the bug is found as often as in the program without these steps.
 TEST(Pct, CountsOnlyWhileOthersAreEnabled) {
     Program p = cuzz_example(3, 3);
     p.threads.insert(p.threads.begin(), std::vector<Event>(6, local()));
@@ -249,7 +250,7 @@ pct_policy_config phases_config() {
     return config;
 }
 
-// The most steps that a phase had in some runs with other change points.
+// The most steps that a phase has, measured in some runs.
 unsigned longest_phase(Mechanism& mechanism, unsigned d, unsigned steps) {
     std::uint64_t most = 1;
     sample(
@@ -262,8 +263,8 @@ unsigned longest_phase(Mechanism& mechanism, unsigned d, unsigned steps) {
     return static_cast<unsigned>(most);
 }
 
-// A thread starts two others, waits for both, and does so again; the bug is in the second pair, or
-// half of it in each.
+// A thread starts two others, waits for both, and does the same with two more. The bug is in the
+// second pair; with `both`, half of it is in each.
 Program two_phases(bool both) {
     Program p;
     p.threads = {{fork(1), fork(2), join(1), join(2), fork(3), fork(4), join(3), join(4)},
@@ -281,9 +282,9 @@ Program two_phases(bool both) {
     return p;
 }
 
-// By hand: the change point has to be at the second event of thread 3, which is one number of k
-// whatever the priorities; then the bug shows if 3 is above the main thread M (and waits for 4 to
-// be started), with 1/2, or else in the order M, 3, 4, with 1/6.
+// By hand: the change point has to be at the second event of thread 3, which is one of k numbers,
+// whatever the priorities. Then the bug shows if thread 3 is above the main thread M (and waits
+// until 4 is started), with probability 1/2, or if the order is M, 3, 4, with 1/6.
 TEST(Phases, AreAsLikelyToHaveTheBugAsAlone) {
     const Program p = two_phases(false);
     Mechanism mechanism(p, Waiting::kQueues);
@@ -296,7 +297,8 @@ TEST(Phases, AreAsLikelyToHaveTheBugAsAlone) {
     EXPECT_TRUE(interval(share).contains(2.0 / (3 * k))) << share.hits << ", k " << k;
 }
 
-// By hand: in each phase the thread started first has to be below the other two.
+// By hand: in each phase the thread that is started first has to have the lowest of three
+// priorities.
 TEST(Phases, AreIndependent) {
     const Program p = two_phases(true);
     Mechanism mechanism(p, Waiting::kQueues);
@@ -306,8 +308,8 @@ TEST(Phases, AreIndependent) {
     EXPECT_TRUE(interval(share).contains(1.0 / 9)) << share.hits;
 }
 
-// What a campaign with phases says of bugs that lie in one: here in the second of two, which two
-// threads have for themselves once the main thread has started them.
+// A campaign with phases prints a bound for bugs that lie within one phase. Here the bug is in the
+// second of two, in two threads that the main thread has started.
 TEST(Phases, BugsWithinOneStayAboveTheBound) {
     Random random(13);
     const unsigned wanted = long_tests() ? 600 : 30;
@@ -341,16 +343,18 @@ TEST(Phases, BugsWithinOneStayAboveTheBound) {
             mechanism, phases_config(), 100'000, checked,
             [&](pct_policy_config& c) { draw_change_points(c, d, k); },
             [&](const Mechanism& m) { return satisfies(*directive, m.schedule()); });
-        // Three threads at a time. One of 10^5 such intervals may lie beside its probability.
+        // n is 3: that many threads exist at a time. One of 10^5 such intervals misses its
+        // probability.
         EXPECT_GE(interval(share, 4.4).high, bound(3, k, d).value())
             << share.hits << " of " << share.samples << ", k " << k << ", d " << d;
         checked++;
     }
 }
 
-// Why phases are an option only. b of the main thread M has to come after y1 and y2: depth 1, and M
-// has to be the lowest of three. With phases it has to be lower than Y1, which ends while M has not
-// started Y2 yet, so that another phase begins, and lower than Y2 in that one.
+// Why phases are not the default. The bug: event b of the main thread M comes after y1 of Y1 and y2
+// of Y2. Its depth is 1: M has to be the lowest of three. With phases M has to be lower than Y1
+// first. Then Y1 ends before M has started Y2, so that another phase begins, and M has to be lower
+// than Y2 in that one as well: 1/4 instead of 1/3.
 TEST(Phases, CostBugsThatDoNotLieInOne) {
     Program p;
     p.threads = {{fork(1), fork(2), access(0)}, {access(0)}, {access(0)}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Proves that the policies compile for the BPF target, with warnings as errors: no floating point,
-// no calls of functions that BPF does not have. It is never loaded: the kernel verifies the
+// Proves that the policies compile for BPF, with warnings as errors: without floating point, and
+// without calls of functions that BPF does not have. It is never loaded; the kernel verifies the
 // scheduler.
 #include "vmlinux.h"
 

@@ -79,7 +79,7 @@ private:
     const unsigned k_, d_;
 };
 
-// The same of the algorithm of the paper's Fig. 4, with change points that act before their step.
+// The same for the algorithm of the paper's Fig. 4, with change points that act before their step.
 class AdversaryOfTheAlgorithm {
 public:
     AdversaryOfTheAlgorithm(const Program& program, const Directive& directive, unsigned k)
@@ -110,7 +110,7 @@ private:
         Schedule schedule;
         unsigned arrivals;
         std::vector<std::vector<unsigned>>
-            possible; // change points that agree with all seen so far
+            possible; // change points that the adversary cannot rule out yet
     };
 
     long long worst(const Node& node) {
@@ -151,12 +151,13 @@ private:
         }
         next.arrived[t] = true;
         next.arrivals++;
-        // What is seen of the change points at this arrival.
+        // What the adversary learns about the change points at this arrival: the thread's new
+        // priority.
         long long sum = 0;
         std::map<unsigned, std::vector<std::vector<unsigned>>> seen;
         for (const auto& change : node.possible) {
             unsigned priority = node.priority[t];
-            for (unsigned i = d_ - 1; i >= 1; i--) // of several the highest prevails
+            for (unsigned i = d_ - 1; i >= 1; i--) // of several the highest priority counts
                 if (change[i - 1] == next.arrivals)
                     priority = d_ - i;
             seen[priority].push_back(change);
@@ -201,7 +202,7 @@ TEST(Ppct, NoAdversaryGetsBelowTheBound) {
         EXPECT_FALSE(value < bound(3, k, d));
         const Rational algorithm = AdversaryOfTheAlgorithm(p, *directive, k).value();
         EXPECT_FALSE(value < algorithm);
-        if (p.forked.empty()) { // else the lowest so far gives it less to choose from, see ppct.h
+        if (p.forked.empty()) { // otherwise see ppct.h: it has fewer threads to choose from
             EXPECT_EQ(value, algorithm);
         }
         checked++;
@@ -217,7 +218,7 @@ TEST(Ppct, AdversaryReachesTheBoundOfTheTightProgram) {
     }
 }
 
-// DirS with choices agrees with the policy's code under the same choices, and the lemmas hold.
+// DirS and the policy's code make the same schedule under the same choices, and the lemmas hold.
 TEST(Ppct, DirectedSchedulerAgrees) {
     Random random(77);
     unsigned checked = 0;
@@ -239,7 +240,8 @@ TEST(Ppct, DirectedSchedulerAgrees) {
         const Decisions decisions(PCT_POLICY_PPCT, 3, k, d);
         long long successes = 0, all = 0;
         for_each_pct_randomness(3, k, d, [&](const PctRandomness& r) {
-            // The same choices for both, and for all valuations: they are independent of it.
+            // The choices are the same for both, and for all random decisions, of which they are
+            // independent.
             std::uint64_t calls = 0;
             const auto choose = [&](std::span<const Thread> threads) {
                 return static_cast<std::size_t>(pct_mix(checked * 1000 + ++calls) % threads.size());
@@ -263,14 +265,14 @@ TEST(Ppct, DirectedSchedulerAgrees) {
     }
 }
 
-// At the start one thread, each equally likely, is not admissible; all others are.
+// At the start all threads but one are admissible; each is that one with the same probability.
 TEST(Ppct, AllButOneAreAdmissible) {
     constexpr unsigned n = 5;
     Program p{.name = "independent"};
     p.threads.assign(n, {local()});
     Mechanism mechanism(p);
     bool first = true;
-    unsigned sum = 0; // of the numbers of those admissible at first
+    unsigned sum = 0; // of the numbers of the threads admissible at first
     mechanism.set_choice([&](std::span<const Thread> threads) -> std::size_t {
         if (first) {
             EXPECT_EQ(threads.size(), n - 1);
@@ -296,7 +298,7 @@ TEST(Ppct, AllButOneAreAdmissible) {
     EXPECT_TRUE(chi_square(std::vector<double>(n, 1.0 / n), low).fits());
 }
 
-// Section 5.5: a high thread that waits for a low one in a loop is no deadlock.
+// Section 5.5: a high thread that waits in a loop for a low one does not hang the program.
 TEST(Ppct, StarvationEnds) {
     Program p{.name = "spin"};
     p.variables = {0};
@@ -324,8 +326,8 @@ TEST(Ppct, StarvationEnds) {
     }
 }
 
-// RPro's points: the earliest is any of them, uniform in 1 .. k, and the others are within the
-// radius.
+// RPro's change points: the earliest is any of them, at a step uniform in 1 .. k. The others lie
+// within the radius after it.
 TEST(Rpro, PointsLieWithinTheRadius) {
     constexpr unsigned k = 50, radius = 7, depth = 4;
     constexpr std::uint64_t samples = 100'000;
@@ -354,8 +356,8 @@ TEST(Rpro, PointsLieWithinTheRadius) {
     EXPECT_TRUE(interval(farthest).contains(1 - 36.0 / 49));
 }
 
-// A bug of depth 4 within few steps, in a long program: RPro's bound, where PCT's would be
-// hopeless.
+// A bug of depth 4 whose steps are close together, in a long program. RPro stays above its bound,
+// which is far above PCT's.
 TEST(Rpro, StaysAboveItsBound) {
     DirectedProgram tight = tight_program(2, 4);
     auto& threads = tight.program.threads;

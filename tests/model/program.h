@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Abstract concurrent programs. Threads are sequences of events on objects, and every event is a
-// step of the program. A thread whose next event would have to wait is not enabled. That is the
+// Abstract concurrent programs. A thread is a sequence of events on objects, and every event is a
+// step of the program. A thread whose next event would have to wait is not enabled. This is the
 // machine of the papers (PCT section 3.1, POS section 3).
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace pctctl::model {
 
 using Thread = std::uint16_t;
-using Object = std::uint16_t; // objects have numbers 1, 2, ...; 0: an event nobody else sees
-using Schedule = std::vector<Thread>; // who made each step
+using Object = std::uint16_t;         // 1, 2, ...; 0: the event touches nothing shared
+using Schedule = std::vector<Thread>; // the thread of each step
 
 enum class Op : std::uint8_t {
     kAccess, // reads or changes memory: never waits
@@ -24,13 +24,13 @@ enum class Op : std::uint8_t {
     kAcquire,    // waits until the semaphore is above 0, and decrements it
     kRelease,    // increments it
     kCondSleep,  // first half of a condition wait: gives up the mutex `other`, sleeps on the object
-    kCondResume, // second half: waits to be signalled, and for the mutex `other`; of the same step
+    kCondResume, // second half, the same step: waits for a signal, then for the mutex `other`
     kSignal,
     kBroadcast,
     kFork,  // starts thread `other`
     kJoin,  // waits until thread `other` has ended
-    kYield, // says that it makes no progress
-    kPoll,  // likewise if it is repeated; the effect tells whether it is
+    kYield, // a sign of no progress
+    kPoll,  // likewise when repeated; the effect decides whether it is
 };
 
 class State;
@@ -40,10 +40,10 @@ struct Event {
     Object object = 0;
     std::uint16_t other = 0;
     bool read_only = false;
-    bool acquires = false; // a lock that nobody has to wait for; kLock does anyway
-    bool step = true;      // false: done by the code between steps, nothing is decided for it
-    // Executed with the event. The result says where the thread goes on: kNext, or an event's
-    // index.
+    bool acquires = false; // takes a lock that nobody waits for; kLock always acquires
+    bool step = true;      // false: between steps, without a decision of the policy
+    // Executed with the event. Returns the index of the event at which the thread goes on, or
+    // kNext.
     std::function<int(State&)> effect = nullptr;
 };
 
@@ -52,24 +52,24 @@ inline constexpr int kNext = -1;
 struct Program {
     std::string name;
     std::vector<std::vector<Event>> threads{};
-    std::vector<Thread> forked{};          // threads that exist only once they are forked
+    std::vector<Thread> forked{};          // threads that do not exist before kFork
     std::vector<std::int64_t> variables{}; // initial values; effects work on them
-    std::vector<int> semaphores{};         // initial value by object, missing: 0
-    // Of complete schedules; unset: no bug. The state is the one at the end.
+    std::vector<int> semaphores{};         // initial value by object; 0 if missing
+    // Does a complete schedule, with the state at its end, show the bug? Unset: there is none.
     std::function<bool(const Schedule&, const State&)> bug = nullptr;
 
     Object nr_objects() const;
-    std::size_t nr_events() const; // of all threads, as written (loops count once)
+    std::size_t nr_events() const; // of all threads, as written: loops count once
     bool may_block() const;
 };
 
-// Where an execution of a program stands.
+// The state of an execution: where each thread is, and the values of all objects.
 class State {
 public:
     explicit State(const Program& program);
 
     void reset();
-    // The thread has an event left, which may have to wait.
+    // The thread exists and has an event left. It may have to wait for it.
     bool alive(Thread t) const { return started_[t] && pc_[t] < program_->threads[t].size(); }
     bool ended(Thread t) const { return started_[t] && pc_[t] >= program_->threads[t].size(); }
     bool can_execute(Thread t) const; // t is alive
@@ -81,7 +81,7 @@ public:
     std::size_t nr_threads() const { return pc_.size(); }
     bool any_enabled() const;
     std::vector<Thread> enabled_threads() const;
-    bool deadlocked() const; // nobody is enabled, and somebody has not ended
+    bool deadlocked() const; // no thread is enabled, and one has not ended
     bool signalled(Thread t) const { return signalled_[t]; } // since its last kCondSleep
     int& value(Object object) { return value_[object]; }     // see value_
 
@@ -91,8 +91,8 @@ private:
     const Program* program_;
     std::vector<std::uint32_t> pc_;
     std::vector<std::uint8_t> started_;
-    std::vector<int> value_; // of objects: a mutex' holder + 1, a semaphore's count
-    std::vector<std::vector<Thread>> sleepers_; // of objects that are condition variables
+    std::vector<int> value_; // by object: a mutex's holder + 1, a semaphore's count
+    std::vector<std::vector<Thread>> sleepers_; // by object, a condition variable
     std::vector<std::uint8_t> signalled_;       // by thread
 };
 
@@ -108,10 +108,10 @@ struct Ordering {
     EventId first, second;
 };
 
-// The bug shows exactly when all of these hold. For programs without jumps.
+// A bug that shows when all of these orderings hold, and only then. For programs without jumps.
 std::function<bool(const Schedule&, const State&)> bug_of(std::vector<Ordering> orderings);
 
-// Who executes which event, for programs without jumps.
+// The events in the order of the schedule. For programs without jumps.
 std::vector<EventId> events_of(const Schedule& schedule);
 
 // Short notation for programs.
@@ -124,8 +124,8 @@ Event acquire(Object object);
 Event release(Object object);
 Event fork(Thread thread);
 Event join(Thread thread);
-// What a thread still does after its last step until it has ended. Without it, as in the papers, it
-// ends with that step.
+// What a thread does after its last step until it has ended. Without it a thread ends with its last
+// step, as in the papers.
 Event leave();
 
 } // namespace pctctl::model

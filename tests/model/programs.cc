@@ -42,8 +42,7 @@ DirectedProgram tight_program(unsigned n, unsigned d) {
     Program& p = result.program;
     p.name = "tight n=" + std::to_string(n) + " d=" + std::to_string(d);
     p.threads.resize(n);
-    // Segments of two events: thread 0, 1, 0, ... d + 1 of them, the last one without a change
-    // point.
+    // d + 1 segments of two events: of thread 0, 1, 0, ... The last one has no change point.
     Schedule order;
     for (unsigned segment = 0; segment <= d; segment++) {
         const Thread t = segment % 2;

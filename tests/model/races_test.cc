@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Theorem 1 of POS (CAV 2018), with the number of races as a run counts it, must not exceed the
-// exact probability of any partial order of small programs.
+// Theorem 1 of POS (CAV 2018): the bound computed from the number of races that a run counts must
+// not exceed the exact probability of any partial order of small programs.
 #include "coverage.h"
 #include "exact.h"
 #include "plan/bound.h"
@@ -49,7 +49,7 @@ TEST(RacesOfARun, TheoremHoldsForEveryPartialOrder) {
     double least = 1e9;
     for (int i = 0; i < 30; i++) {
         const bool read_only = i % 2;
-        const bool locks = i % 3 == 0; // two events more for each
+        const bool locks = i % 3 == 0; // each adds two events
         const auto threads = static_cast<unsigned>(locks ? 2 : 2 + random.below(2));
         const auto objects = static_cast<unsigned>(1 + random.below(3));
         const Program p = random_program({.threads = threads,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The running example of POS (CAV 2018, Fig. 2), with the numbers the paper states for it.
+// The running example of POS (CAV 2018, Fig. 2) has the probabilities that the paper states for it.
 #include "exact.h"
 #include "programs.h"
 #include "sampling.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Samples the policies' code, with fixed seeds, so that the result is the same every time.
+// Samples the policies' code. Seeds are fixed, so the result is the same every time.
 #pragma once
 
 #include "mechanism.h"
@@ -12,7 +12,7 @@
 
 namespace pctctl::model {
 
-// A configuration with nothing but the policy's id set.
+// A configuration for the policy, with neither change points nor options.
 inline pct_policy_config config_for(pct_policy policy) {
     pct_policy_config config{};
     config.policy = policy;
@@ -21,7 +21,8 @@ inline pct_policy_config config_for(pct_policy policy) {
     return config;
 }
 
-// What the controller draws for the config's policy and seed: change points in 1 .. k.
+// Sets what the controller draws for the policy and seed of the configuration: change points in 1
+// .. k.
 void draw_change_points(pct_policy_config& config, unsigned depth, unsigned k,
                         const PolicyParameters& parameters = {});
 
@@ -30,14 +31,15 @@ struct Share {
     double value() const { return static_cast<double>(hits) / static_cast<double>(samples); }
 };
 
-// Wilson's score interval: where the probability lies, at 99.9 % confidence.
+// Wilson's score interval for the probability, with 99.9 % confidence.
 struct Interval {
     double low, high;
     bool contains(double p) const { return low <= p && p <= high; }
 };
 Interval interval(const Share& share, double z = 3.2905);
 
-// Samples with run seeds of the campaign seed. prepare(config) sets what depends on the seed.
+// Runs the program once for each run seed of a campaign seed. prepare(config) sets what else
+// depends on the run seed. hit(mechanism) tells whether the run counts as a hit.
 template <typename Prepare, typename Hit>
 Share sample(Mechanism& mechanism, pct_policy_config config, std::uint64_t samples,
              std::uint64_t seed, Prepare prepare, Hit hit) {
@@ -51,9 +53,9 @@ Share sample(Mechanism& mechanism, pct_policy_config config, std::uint64_t sampl
     return share;
 }
 
-// Do counts follow the distribution? Pearson's test: the statistic, and what it exceeds in one of
-// 100,000 cases by chance, for there are about a hundred such tests: 99.9 % confidence for all
-// together. Classes expected fewer than five times are taken together.
+// Do the counts follow the distribution? Pearson's chi-square test. By chance, the statistic
+// exceeds the limit in one of 100,000 cases: there are about a hundred such tests, which makes 99.9
+// % confidence for all together. Classes with an expected count below five are merged.
 struct ChiSquare {
     double statistic, limit;
     std::size_t classes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The analysis of the randomized stride (ASE 2017): orders that the random walk hardly ever
-// reaches, and a stride does.
+// The analysis of the randomized stride (ASE 2017): it reaches orders that the random walk hardly
+// ever reaches.
 #include "edges.h"
 #include "plan/stride_ratio.h"
 #include "sampling.h"
@@ -19,7 +19,7 @@ Program two_threads(std::size_t first, std::size_t second) {
     return p;
 }
 
-// How often the b-th event of the second thread preceded the a-th of the first: element [b][a].
+// Element [b][a]: how often the b-th event of the second thread came before the a-th of the first.
 std::vector<std::vector<std::uint64_t>> sampled_edges(std::size_t length, __u32 stride_max,
                                                       pct_policy policy, std::uint64_t samples) {
     const Program p = two_threads(length, length);
@@ -41,7 +41,7 @@ std::vector<std::vector<std::uint64_t>> sampled_edges(std::size_t length, __u32 
     return at;
 }
 
-// With the half a step that a normal approximation of a whole number leaves open.
+// The tolerance is for half a step, since a normal distribution stands for a whole number.
 TEST(Stride, FormulaOfSecondaryOrders) {
     const auto exact = edge_probabilities(200, 1);
     for (const std::size_t b : {20u, 50u, 100u, 200u})
@@ -55,7 +55,7 @@ TEST(Stride, FormulaOfSecondaryOrders) {
     EXPECT_DOUBLE_EQ(exact[1][2], 0.75);
 }
 
-// z for about 1000 comparisons: 99.9 % confidence for all together.
+// z is for about 1000 comparisons: 99.9 % confidence for all together.
 TEST(Stride, CodeHasTheExactEdgeProbabilities) {
     constexpr std::size_t length = 40;
     constexpr std::uint64_t samples = 100'000;
@@ -74,8 +74,9 @@ TEST(Stride, CodeHasTheExactEdgeProbabilities) {
     }
 }
 
-// The proposition of section III.E, with a minimum probability of 1 %; and section IV: with strides
-// in proportion to the length, the share stays.
+// The proposition of section III.E, with a minimum probability of 1 %: under the random walk the
+// coverable share falls as 1 / sqrt(length). And section IV: with strides in proportion to the
+// length all pairs stay coverable.
 TEST(Stride, CoverableSecondaryOrders) {
     constexpr double probability = 0.01;
     double last_scaled = 0, last = 1;
@@ -96,24 +97,25 @@ TEST(Stride, CoverableSecondaryOrders) {
 }
 
 TEST(Stride, LeastLikelyEdgeOfRatio) {
-    // For ratios up to 1 there is a closed form, 1 - exp(x/2)/2: the strides' sum is below x with
-    // x^n/n!.
+    // For ratios up to 1 there is a closed form, 1 - exp(x/2)/2: the sum of n strides is below x
+    // with probability x^n/n!.
     for (const double x : {0.0, 0.25, 0.5, 0.75, 1.0})
         EXPECT_NEAR(least_likely_edge_of_ratio(x), 1 - std::exp(x / 2) / 2, 1e-9);
-    // Beyond, the equation's solution is what sampling gives.
+    // Beyond 1, the solution of the equation must be what sampling gives.
     for (const double x : {0.5, 1.0, 2.0, 3.5, 5.0, 8.0}) {
         const double exact = least_likely_edge_of_ratio(x);
         EXPECT_NEAR(least_likely_edge_by_sampling(x, 200'000) / exact, 1, 0.03) << x;
     }
-    // "Can potentially be approximated by an exponential relation": equal ratios of probabilities.
+    // "Can potentially be approximated by an exponential relation": the ratio of probabilities is
+    // constant.
     const double decay = least_likely_edge_of_ratio(6) / least_likely_edge_of_ratio(5);
     EXPECT_NEAR(least_likely_edge_of_ratio(9) / least_likely_edge_of_ratio(8), decay, 1e-3);
     for (const double p : {0.4, 0.1, 0.01, 1e-4})
         EXPECT_NEAR(least_likely_edge_of_ratio(ratio_for(p)) / p, 1, 1e-3);
 }
 
-// A stride computed for a probability keeps it for every length, as the paper claims of its
-// approximations.
+// A stride that is computed for a probability has at least that probability for every length, as
+// the paper claims of its approximations.
 TEST(Stride, ApproximationErrsOnTheSafeSide) {
     for (const double p : {0.2, 0.05, 0.01, 0.001}) {
         const double ratio = ratio_for(p);

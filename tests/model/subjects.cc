@@ -49,7 +49,7 @@ Program work_stealing_queue(unsigned items, unsigned thieves) {
         const int after = static_cast<int>(owner.size()) + 3;
         owner.push_back(reads(
             head, [](State& s) { return s.variables[kSeenHead] = s.variables[kHead], kNext; }));
-        owner.push_back(reads(tail, [=](State& s) { // nothing left: the next attempt
+        owner.push_back(reads(tail, [=](State& s) { // the queue is empty: the next attempt
             return s.variables[kSeenHead] < s.variables[kTail] ? kNext : after;
         }));
         owner.push_back(writes(tail, [=](State& s) {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs with real data from the papers' evaluations, written from the papers' descriptions.
+// Programs with variables, from the papers' evaluations. Written from the papers' descriptions.
 #pragma once
 
 #include "program.h"
 
 namespace pctctl::model {
 
-// PCT (ASPLOS 2010), section 5.3: a queue whose owner pushes and pops items at the tail while
-// thieves, with two attempts each, steal at the head under a lock. The owner looks at the head
-// before it takes its item off the tail instead of after that, so an item may be taken twice.
+// PCT (ASPLOS 2010), section 5.3: the owner of a queue pushes and pops items at the tail. Thieves
+// steal at the head, under a lock, with two attempts each. The bug: the owner looks at the head
+// before it takes its item off the tail, not after, so an item may be taken twice.
 Program work_stealing_queue(unsigned items, unsigned thieves);
 
 // Stride paper (ASE 2017), section VI: the main thread creates n - 1 threads that set a and then b,
-// and one that checks that both are set or neither. The bug needs the check between a thread's two
-// settings, before any other has made both.
+// and one that checks that both are set or neither. The bug shows when the check comes between the
+// two settings of one thread, and no other thread has made both.
 Program reorder(unsigned n);
 
-// The same section: n - 1 threads set a value under one lock and a second one, computed from it,
-// under another; the last one reads both likewise, and finds the second one missing.
+// From the same section: n - 1 threads set a value under one lock, and a second value, computed
+// from it, under another lock. The last thread reads both in the same way, and may find the second
+// one missing.
 Program twostage(unsigned n);
 
 } // namespace pctctl::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The subjects behave as described, and show what the stride paper found about two of their
-// families.
+// The programs of subjects.h behave as described, and show what the stride paper found about two
+// families of them.
 #include "edges.h"
 #include "exact.h"
 #include "plan/stride_ratio.h"
@@ -14,7 +14,7 @@
 namespace pctctl::model {
 namespace {
 
-// Both outcomes exist, and nobody waits for ever.
+// Some schedules show the bug, some do not, and no thread waits for ever.
 TEST(Subjects, HaveTheirBugs) {
     for (const Program& p : {reorder(2), reorder(3), twostage(2), work_stealing_queue(1, 1)}) {
         std::uint64_t all = 0, bugs = 0;
@@ -28,7 +28,7 @@ TEST(Subjects, HaveTheirBugs) {
     }
 }
 
-// Thread lengths as measured, the longest of some runs under the random walk.
+// Sets the strides from the lengths of the threads: the longest in some runs of the random walk.
 void measure(const Program& p, pct_policy_config& config, double ratio) {
     Mechanism mechanism(p);
     std::vector<std::uint64_t> length(p.threads.size());
@@ -45,9 +45,9 @@ void measure(const Program& p, pct_policy_config& config, double ratio) {
             static_cast<__u64>(std::ceil(static_cast<double>(length[t]) / ratio))};
 }
 
-// Section VI: reorder_10 is one of the bugs that the random walk misses and the stride finds, if
-// only once or a few times; both is a matter of chance. What is tested is that the stride is the
-// better one by far.
+// Section VI: reorder_10 is one of the bugs that the random walk misses and the stride finds, once
+// or a few times. Both are a matter of chance. The test is whether the stride is clearly the better
+// one.
 TEST(Subjects, StrideFindsWhatTheRandomWalkMisses) {
     constexpr std::uint64_t runs = 10'000, samples = 100'000;
     const double ratio = ratio_for(probability_per_run(0.999, runs, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Each policy has its file, its line and its page.
+// Each policy has its file, its line in the table and its page in the documentation.
 #include "dispatch.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Table, PagesHaveTheirSections) {
     }
 }
 
-// Under `none` threads have a priority and no other hook.
+// Policy `none` defines one hook only, the one that gives a new thread its priority.
 TEST(Table, AHookThatIsLeftOutDoesNothing) {
     pct_policy_config config{};
     config.policy = PCT_POLICY_NONE;
@@ -74,7 +74,8 @@ TEST(Table, AHookThatIsLeftOutDoesNothing) {
     EXPECT_EQ(run.steps, 1U);
 }
 
-// A seed saved with a number must mean the same policy for ever.
+// The numbers of policies never change: what has been saved with a number must mean the same policy
+// for ever.
 TEST(Table, NumbersAreFixed) {
     EXPECT_EQ(PCT_POLICY_PCT, 0);
     EXPECT_EQ(PCT_POLICY_NONE, 1);

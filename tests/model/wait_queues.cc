@@ -56,7 +56,7 @@ Thread WaitQueues::executed(Thread t, const Event& event) {
         return unlocked(event.object);
     case Op::kCondSleep:
         return unlocked(event.other);
-    case Op::kCondResume: // it takes no chances
+    case Op::kCondResume: // it cannot tell whether others wait, and so assumes it
         contended_[event.other] = 1;
         return kNobody;
     case Op::kSignal:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Moves itself to the root of the cgroups, when allowed to, and leaves a child of a session of its
-// own behind that never ends. Then two threads hand a lock back and forth.
+// Moves itself to the root cgroup, if it may, and leaves a child behind that has a session of its
+// own and never ends. Then two threads take turns at a lock.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

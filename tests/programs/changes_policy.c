@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Asks the kernel in every way for another scheduling policy, priority and CPUs, before and inside
-// two threads that then hand a lock back and forth. Exit status 1: a counter went wrong.
+// Asks the kernel for another scheduling policy, priority and CPU affinity in every way there is,
+// before and inside of two threads that then take turns at a lock. Exit status 1: a counter is
+// wrong.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Closes what it was given, then goes on.
+// Closes its standard streams, then goes on.
 #include <pthread.h>
 #include <unistd.h>
 

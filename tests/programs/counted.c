@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// counted WHAT: makes a known number of steps with one thread. How many is said beside each.
+// counted WHAT: makes a known number of steps with one thread. The number is beside each case.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>

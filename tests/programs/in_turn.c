@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Executes several programs under one pctctl: in_turn DIR TIMES. DIR/commands has one command a
-// line, words separated by single blanks; DIR/next is a number that starts as 0. The first TIMES
-// runs become the first command, the next ones the second, and so on; the last one takes what runs
-// remain.
+// in_turn DIR TIMES: executes several programs under one pctctl. DIR/commands has one command a
+// line, words separated by single blanks. DIR/next is a number that starts as 0. The first TIMES
+// runs execute the first command, the next TIMES runs the second, and so on. All further runs
+// execute the last command.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

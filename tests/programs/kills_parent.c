@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// kills_parent SIGNAL: sends it to its parent, and to whoever it finds above, then goes on.
+// kills_parent SIGNAL: sends the signal to its parent three times (to the next one, should the
+// parent die), then goes on.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The main thread sleeps on CPU 0; another one, named last-owner, sleeps on CPU 1 and ends
-// meanwhile, so that it was the last one of the two to execute before the main thread wakes.
+// The main thread sleeps on CPU 0. Another thread, named last-owner, sleeps on CPU 1 and ends
+// before the main thread wakes. So it is the last one that has executed then.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

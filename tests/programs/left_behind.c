@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// left_behind deadlock|semaphore|signal|queue: main ends at once. The child that it leaves has a
-// thread that waits for a lock of the one which waits for its end; or it waits to be asked for
-// something. Or main leaves a message queue of System V, which it must not find there before.
+// left_behind deadlock|semaphore|signal|queue: the main process ends at once, and leaves something
+// behind.
+// deadlock: a child whose two threads wait for each other, one for a lock, one in a join.
+// semaphore, signal: a child that waits to be asked for something.
+// queue: a message queue of System V. Exit status 1: there was one before.
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>

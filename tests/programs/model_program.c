@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Executes an abstract program of tests/model with real threads, or processes: model_program DIR.
-// DIR/programs has one program a line, see tests/model/executable.h; each run takes the next one.
-// DIR/marks tells afterwards what happened, whatever became of the run: two characters for each
-// event, the thread's small letter before it and the capital behind it. Writing them down needs no
-// lock under a scheduler that lets one thread execute at a time, which is what is to be found out.
+// model_program DIR: executes an abstract program of tests/model with real threads, or processes.
+// DIR/programs has one program a line (tests/model/executable.h). Each run takes the next line.
+// Afterwards DIR/marks tells what happened, however the run has ended. It has two characters for
+// each event: the thread's small letter before it, the capital letter after it. They are written
+// without a lock: under a correct scheduler one thread executes at a time, and that is what is
+// tested.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -23,9 +24,9 @@
 // RECORD and TRIES: as in tests/vm/model_test.cc and tests/model/executable.h.
 enum { MAX_THREADS = 16, MAX_OBJECTS = 64, RECORD = 1024, TRIES = 40, BROKEN = 70 };
 
-// An access is a signal to a condition variable that nobody waits for, reading is the taking of a
-// lock for reading that nobody takes for writing: one step each, and they never wait. They may act
-// on the same object: the words that they use in there do not overlap.
+// An access is a signal to a condition variable that nobody waits for. Reading is taking a read
+// lock that nobody takes for writing. Each is one step and never waits. Both may act on the same
+// object, since they use different words in it.
 union object {
     pthread_cond_t cond;
     pthread_rwlock_t rwlock;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// starve SECONDS THREADS: all threads compute for so long at the same time. Under strict priorities
-// the first one does while the others, ready to run, execute nothing: it counts what they do.
+// starve SECONDS THREADS: all threads compute for that long at the same time. Under strict
+// priorities only the first one does. It counts what the others do, which are ready and must
+// execute nothing.
 //
-// A thread counts in its own cell while it computes. All sleep once in between, so that some are
-// interrupted in the middle of counting when a higher one wakes up, and others before they have
-// begun. Exit status 1: a cell moved while the highest thread was computing.
+// A thread counts in its own cell while it computes. All sleep once in between. So some are
+// interrupted in the middle of counting, when a higher one wakes up, and others before they have
+// begun. Exit status 1: a cell changed while the highest thread was computing.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

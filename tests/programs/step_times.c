@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// step_times STEPS FILE: four threads make steps at the same time, each on a semaphore of its own,
-// which never wait. To FILE a line is added for each thread, in the order of their creation: how
-// many microseconds it took from one step to behind the next. A last line has that of all together.
+// step_times STEPS FILE: four threads make steps at the same time. Each posts a semaphore of its
+// own, which never waits. FILE gets a line for each thread, in the order of their creation, with
+// the microseconds from one step to the next, and a last line with the microseconds of all threads
+// together.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

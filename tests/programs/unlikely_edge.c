@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The stride paper's least likely edge: main makes 41 steps, its creation of a thread the first,
-// before that thread makes its only one. Exit status 1: that came to pass.
+// The stride paper's least likely order: the main thread makes 41 steps, the first of which creates
+// the other thread, before that thread makes its only one. Exit status 1: that is what happened.
 #include <pthread.h>
 
 enum { kSteps = 40 };

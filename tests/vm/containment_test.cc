@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Whatever happens to the controller, the machine soon is as it was before.
+// However the controller ends (killed, interrupted, its scheduler unloaded by the kernel), the
+// machine is soon as it was before.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -61,7 +62,7 @@ TEST(Sigkill, LeavesNothing) {
         {"zoo/healthy_sleepers", {"--jobs", "4"}},
         {"zoo/healthy_processes_200", {"--cgroup", "killed"}},
     };
-    std::mt19937 random(2024); // fixed: the same moments each time
+    std::mt19937 random(2024); // a fixed seed: the same moments each time
     std::uniform_int_distribution<int> from_the_start(0, 1500);
     std::uniform_int_distribution<int> from_the_scheduler(0, 900);
     const Directory out;
@@ -71,7 +72,9 @@ TEST(Sigkill, LeavesNothing) {
     for (int i = 0; i < kills; ++i) {
         const auto& [program, options] = campaigns[static_cast<std::size_t>(i) % campaigns.size()];
         Process controller(endless(program, out.path(), options));
-        // How long loading takes depends on the machine: only every third is killed during it.
+        // How long it takes to load the scheduler depends on the machine. So only every third
+        // controller is killed at a random time after its start, the others at a random time after
+        // loading.
         const bool early = i % 3 == 0;
         if (!early) {
             ASSERT_TRUE(wait_for_scheduler()) << controller.err();
@@ -89,7 +92,7 @@ TEST(Sigkill, LeavesNothing) {
     }
     EXPECT_GT(while_enabled, kills / 3) << "killed before there was anything to clean up";
 
-    // And it is of use again.
+    // pctctl works again on this machine.
     const Call call = pctctl({"--runs", "3", "--", built("zoo/healthy_sync")});
     EXPECT_EQ(0, call.status) << call;
     EXPECT_TRUE(left_behind(before, seconds(5)).empty());
@@ -113,21 +116,22 @@ TEST(Termination, LeavesNothingAndReports) {
     }
 }
 
-// The program itself, its leader or its whole group may die at any time.
+// A campaign that ends by itself leaves nothing either, even if its program becomes a daemon or
+// deadlocks.
 TEST(EndOfACampaign, LeavesNothing) {
     const Traces before = Traces::now();
     for (const char* program : {"zoo/healthy_daemon", "zoo/fork_lock_bug", "zoo/pid_file_bug"}) {
         const Call call = pctctl({"--runs", "20", "--keep-going", "--jobs", "2", "--cgroup", "ends",
                                   "--", built(program)});
         EXPECT_TRUE(call.reported) << call;
-        // The kernel frees programs a moment after their last user has gone.
+        // The kernel frees BPF programs a moment after their last user has gone.
         const auto left = left_behind(before, seconds(5));
         EXPECT_TRUE(left.empty()) << program << " left\n" << listed(left);
     }
 }
 
-// The kernel ejects the scheduler, here because somebody asks for it: said with the kernel's words,
-// and the runs that were done are kept.
+// The kernel unloads the scheduler, here because SysRq-S asks for it. pctctl must print the
+// kernel's reason, and must still report the runs that were done.
 TEST(Ejection, IsExplainedAndKeepsTheResults) {
     const Traces before = Traces::now();
     for (const char* program : {"zoo/healthy_sync", "zoo/healthy_spin_flag"}) {
@@ -138,7 +142,7 @@ TEST(Ejection, IsExplainedAndKeepsTheResults) {
         const auto end = std::chrono::steady_clock::now() + seconds(60);
         while (controller.err().find("runs,") == std::string::npos &&
                std::chrono::steady_clock::now() < end)
-            std::this_thread::sleep_for(milliseconds(50)); // for the first to be done
+            std::this_thread::sleep_for(milliseconds(50)); // until a first run is done
         std::ofstream("/proc/sysrq-trigger") << "S";
         EXPECT_EQ(3, controller.wait(seconds(60))) << controller.err();
         EXPECT_NE(std::string::npos, controller.err().find("disabled by sysrq-S"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The same seed always gives the same order: every program of the zoo that does not depend on time.
+// The same seed always gives the same order of steps, for every program of the zoo that does not
+// depend on time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,20 +17,21 @@ std::vector<Animal> timeless() {
     return all;
 }
 
-// What two runs with one seed must have in common.
+// What all runs with one seed must have in common.
 auto traits(const RunResult& run) {
     return std::tuple(run.order_hash, run.steps, run.outcome, run.exit_code, run.signal);
 }
 
-// Replays with one seed, `times` of each of these programs, which bear the same number of jobs.
+// Replays one seed, `times` times with each of these programs. All must allow the same --jobs.
 void one_order_each(const std::vector<Animal>& animals, unsigned times, const char* timeout,
                     const Arguments& more = {}) {
     std::vector<std::string> programs;
     for (const Animal& animal : animals)
         programs.push_back(animal.path());
     const InTurn all(programs, times);
-    // Change points among the first 0x30 steps, which all programs but the smallest have; the first
-    // dozen are those that find the program.
+    // The first eight digits of the seed are k: change points are drawn among the first 0x30 steps,
+    // which all but the smallest programs make. The first dozen of them are those of in_turn,
+    // before it executes the program.
     Arguments arguments = {"replay",
                            "--seed",
                            "000000305eed5eed5eed5eed",
@@ -53,8 +55,7 @@ void one_order_each(const std::vector<Animal>& animals, unsigned times, const ch
     for (std::size_t i = 0; i < animals.size(); ++i) {
         const Animal& animal = animals[i];
         const auto first = results.begin() + static_cast<std::ptrdiff_t>(i * times);
-        // The last run of one program and the first one of the next may have begun in the other
-        // order.
+        // The last run of one program and the first of the next may be swapped, see InTurn.
         const bool last = i + 1 == animals.size();
         if (!last && traits(first[times]) == traits(first[1]) &&
             traits(first[times - 1]) == traits(first[times + 1]))
@@ -63,7 +64,8 @@ void one_order_each(const std::vector<Animal>& animals, unsigned times, const ch
             EXPECT_GT(first[j].steps, 0U);
             EXPECT_EQ(traits(first[1]), traits(first[j])) << animal.name << ", run " << j;
             EXPECT_NE("timeout", first[j].outcome) << animal.name;
-            EXPECT_LT(first[j].exit_code, 70) << animal.name << ": " << call; // in_turn's own
+            EXPECT_LT(first[j].exit_code, 70)
+                << animal.name << ": " << call; // 70 and more: in_turn itself has failed
         }
         EXPECT_FALSE(animal.healthy && first[1].outcome != "pass") << animal.name;
         failed = failed || first[1].outcome != "pass";
@@ -71,7 +73,7 @@ void one_order_each(const std::vector<Animal>& animals, unsigned times, const ch
     EXPECT_EQ(failed ? 1 : 0, call.status) << call;
 }
 
-// Programs that can share a campaign, at most ten at a time.
+// Groups of programs that can share a campaign, at most ten in each.
 std::vector<std::vector<Animal>> groups(std::string_view jobs) {
     std::vector<std::vector<Animal>> all;
     for (const Animal& animal : timeless()) {
@@ -103,14 +105,14 @@ TEST(DeterminismOfManyThreads, OneSeedGivesOneOrder) {
             one_order_each({animal}, long_tests() ? 1000 : 3, "180");
 }
 
-// With phases, in programs that have several.
+// With --join-phases, in programs that have several phases.
 TEST(DeterminismOfPhases, OneSeedGivesOneOrder) {
     one_order_each({animal("condvar_broadcast_ok"), animal("exact3"), animal("healthy_sync"),
                     animal("rwlock_update_ok")},
                    long_tests() ? 1000 : 10, "30", {"--join-phases", "on"});
 }
 
-// The first test could not fail if all orders had the same hash.
+// Without this one, the tests above could not fail if all orders had the same hash.
 TEST(DifferentSeeds, GiveDifferentOrders) {
     const Call call = pctctl({"--seed", "3", "--runs", "30", "--", built("zoo/exact3")});
     ASSERT_TRUE(call.reported) << call;
@@ -121,9 +123,9 @@ TEST(DifferentSeeds, GiveDifferentOrders) {
     EXPECT_GE(std::unique(hashes.begin(), hashes.end()) - hashes.begin(), 6);
 }
 
-// A campaign with two runs at a time: the same runs, each with the same order, as with one at a
-// time. Nothing of one run is felt in another. All steps count for change points: k_eff depends on
-// the schedules that earlier k_eff have led to, so that two campaigns need not agree on it.
+// With --jobs 2 a campaign makes the same runs, with the same orders, as with --jobs 1: runs do not
+// influence each other. All steps count for change points here, so both campaigns draw them from
+// the same k. They need not agree on k_eff, which depends on the schedules of earlier runs.
 TEST(Jobs, DoNotInfluenceEachOther) {
     std::vector<const char*> programs = {"zoo/exact3", "zoo/pid_file_bug", "zoo/deadlock_abba_bug"};
     if (long_tests())
@@ -141,7 +143,7 @@ TEST(Jobs, DoNotInfluenceEachOther) {
         ASSERT_TRUE(two.reported) << two;
         EXPECT_EQ(one.status, two.status);
         ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
-        // What k a run's change points are drawn from may differ while it still grows.
+        // While k still grows, a run may draw its change points from a smaller k than its twin.
         unsigned same_seed = 0;
         for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
             const RunResult& a = one.summary.results[i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// exact3: for every permutation of the priorities and every change point, the order of its steps is
-// the one that the rules in its header give. A small simulator here carries out these rules. It
-// knows nothing of the scheduler, and takes only the choices themselves (priorities, change points:
-// functions of the run's seed) from policies/. What a run prints and its order hash are compared
-// with it.
+// The program exact3 must make its steps in the order that the rules in its header give
+// (tests/zoo/exact3.c), for every permutation of the priorities and every change point. A small
+// simulator carries out these rules. It knows nothing of the scheduler. From policies/ it takes
+// only the random choices themselves (priorities, change points), which are functions of the run's
+// seed. Compared with it are the letters that a run prints and its order hash.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,23 +40,23 @@ struct Choices {
 struct Order {
     std::string letters;
     std::uint64_t hash = 0;
-    std::uint64_t k_eff = 0; // of the steps that count; if all do, of those with another enabled
+    std::uint64_t k_eff = 0; // steps counted; with Counting::all, those with another enabled
 };
 
-// The steps among which change points are.
+// Which steps are counted and can be change points.
 enum class Counting {
     all,
-    concurrent, // with another thread enabled
-    phases,     // those, in each phase anew
+    concurrent, // while another thread is enabled
+    phases,     // the same, counted anew in each phase
 };
 
-// R1 to R4 of tests/zoo/exact3.c, and the phases of PCT's section 4.2: with no other thread enabled
-// one that arrives begins a phase, unless the present one has no step yet. A thread that comes to a
-// new phase has the priority that it has there. That one sleeps in a join of an earlier phase is
-// counted when it wakes.
+// Carries out the rules R1 to R4 of tests/zoo/exact3.c, and the phases of section 4.2 of the PCT
+// paper. A thread that arrives at a step while no other thread is enabled begins a new phase,
+// unless the present one has no step yet. Each thread gets a new priority in each phase. A thread
+// that sleeps in a join while a new phase begins is counted in that phase when it wakes.
 class Simulator {
 public:
-    // The choices of the first phase, of the second, ...
+    // One element for each phase.
     Simulator(std::vector<Choices> choices, Counting counting)
         : choices_(std::move(choices)), counting_(counting) {
         threads_[main_thread].program = "12mmmm34";
@@ -91,7 +91,7 @@ private:
         return !thread.waits || joined(thread).ended();
     }
 
-    // By the thread, which is at a join.
+    // The thread that is waited for; `thread` is at a join.
     const Thread& joined(const Thread& thread) const {
         return threads_[thread.program[thread.next] == '3' ? thread_a : thread_b];
     }
@@ -110,7 +110,7 @@ private:
         threads_[who].priority = choices_[phase_].priority[who];
     }
 
-    // Is the phase new to the thread?
+    // Brings the thread into the present phase. False if it was in it already.
     bool enter_phase(std::size_t who) {
         Thread& thread = threads_[who];
         if (std::exchange(thread.phase, phase_) == phase_)
@@ -119,8 +119,8 @@ private:
         return true;
     }
 
-    // One thing at a time, between which another thread may be the highest: arrive at a step,
-    // make it, write its letter.
+    // The thread does one thing: it arrives at a step, makes it, or writes its letter. Before the
+    // next one another thread may be the highest.
     void go_on(std::size_t who) {
         Thread& thread = threads_[who];
         if (!thread.arrived && !thread.to_append) {
@@ -187,7 +187,7 @@ private:
     Counting counting_;
     std::array<Thread, 3> threads_;
     std::size_t phase_ = 0;
-    std::uint64_t count_ = 0; // in the phase
+    std::uint64_t count_ = 0; // steps counted in the present phase
     std::uint64_t concurrent_ = 0;
     Order order_;
 };
@@ -197,8 +197,9 @@ Order simulate(std::array<std::uint64_t, 3> priority,
     return Simulator({{priority, std::move(change)}}, Counting::all).run();
 }
 
-// What a run with that seed has to choose in a phase, when the first `skipped` steps come before
-// the 16. Of several change points at one step the one of the highest number counts.
+// The choices that follow from a run's seed, for one phase. `skipped` steps (of the loader) come
+// before the program's 16. Of several change points at one step, the one with the highest number
+// counts.
 Choices choices(std::uint64_t stream, std::uint32_t k, unsigned depth, std::uint64_t skipped = 0,
                 std::uint64_t phase = 0) {
     Choices made;
@@ -214,7 +215,7 @@ Choices choices(std::uint64_t stream, std::uint32_t k, unsigned depth, std::uint
     return made;
 }
 
-// With as many phases as the program can have.
+// The choices for as many phases as the program can have.
 std::vector<Choices> choices_by_phase(std::uint64_t stream, std::uint32_t k, unsigned depth) {
     std::vector<Choices> phases;
     for (std::uint64_t phase = 0; phase <= kSteps; ++phase)
@@ -222,7 +223,7 @@ std::vector<Choices> choices_by_phase(std::uint64_t stream, std::uint32_t k, uns
     return phases;
 }
 
-// 0..5 for the order of three priorities.
+// A different number for each order of three priorities.
 int permutation(const std::array<std::uint64_t, 3>& p) {
     return (p[0] > p[1]) + 2 * (p[0] > p[2]) + 4 * (p[1] > p[2]);
 }
@@ -236,7 +237,8 @@ std::vector<std::string> printed(const std::string& out) {
     return found;
 }
 
-// How many runs a campaign seed needs until every permutation has met every change point.
+// How many runs of a campaign it takes until every permutation has met every change point. `most` +
+// 1: more than `most`.
 unsigned runs_to_meet_all(std::uint64_t campaign_seed, unsigned most) {
     std::set<std::pair<int, std::uint64_t>> met;
     for (unsigned run = 2; run <= most; ++run) {
@@ -258,7 +260,7 @@ Call campaign(std::uint64_t seed, unsigned runs, const Arguments& more) {
     return pctctl(arguments, std::chrono::seconds(100 + runs));
 }
 
-// The simulator itself, against the lines the header has.
+// Checks the simulator itself against the examples in the program's header.
 TEST(Simulator, AgreesWithTheHeadersExamples) {
     constexpr std::uint64_t high = 30;
     constexpr std::uint64_t mid = 20;
@@ -274,7 +276,8 @@ TEST(Simulator, AgreesWithTheHeadersExamples) {
 }
 
 TEST(Exact, EveryChangePointUnderEveryPermutation) {
-    // A campaign seed whose runs meet all 96 soon; the results below say whether they did.
+    // Look for a campaign seed whose first runs meet all 96 pairs of permutation and change point.
+    // The results below say whether they did.
     std::uint64_t seed = 1;
     const unsigned most = 260;
     unsigned runs = most + 1;
@@ -310,7 +313,7 @@ TEST(Exact, EveryChangePointUnderEveryPermutation) {
               << orders.size() << " different orders\n";
 }
 
-// The paper's rule is the same with more change points: at the i-th the priority becomes i.
+// Several change points, by the paper's rule: at the i-th the priority becomes i.
 TEST(Exact, SeveralChangePoints) {
     const unsigned runs = long_tests() ? 3000 : 40;
     for (const unsigned depth : {3U, 5U})
@@ -334,8 +337,8 @@ TEST(Exact, SeveralChangePoints) {
         }
 }
 
-// With system calls as points too, the steps that the loader makes before main come first, and the
-// write of the letters last.
+// With system calls as points too there are more steps: those of the loader come before main, and
+// the write of the letters comes last.
 TEST(Exact, BothSetsOfPoints) {
     const unsigned runs = long_tests() ? 1000 : 60;
     const Call call = campaign(7, runs, {"--depth", "2", "--skip-sequential", "off"});
@@ -353,8 +356,8 @@ TEST(Exact, BothSetsOfPoints) {
     }
 }
 
-// Steps that main makes before there is another thread, and after, are not counted, whatever
-// `--points` makes a step.
+// Steps that main makes before the other threads exist, and after they have ended, are not counted,
+// whichever operations `--points` makes a step.
 TEST(Exact, SequentialStepsAreSkipped) {
     const unsigned runs = long_tests() ? 1000 : 50;
     for (const char* points : {"pthread", "pthread,syscall"})
@@ -383,13 +386,15 @@ TEST(Exact, SequentialStepsAreSkipped) {
         }
 }
 
-// How many steps there are in calls of one operation by another, by hand: see counted.c. With
-// system calls as points, the futex calls inside must not be counted either.
+// Operations of the C library that call others, e.g. call_once() with a function that locks.
+// programs/counted.c says how many steps each case makes. With system calls as points, the futex
+// calls inside of an operation must not be counted.
 TEST(Exact, StepsOfOperationsInsideOthers) {
     const std::vector<std::string> cases = {"nothing",   "once",    "once-once",
                                             "call-once", "handler", "futex2"};
     constexpr unsigned kTimes = 3;
-    // By case; those that the finding of the program takes included.
+    // The number of steps by case, including those that in_turn makes before it executes the
+    // program.
     const auto steps = [&cases](const char* points) {
         std::vector<std::string> commands;
         for (const std::string& one : cases)
@@ -424,7 +429,7 @@ TEST(Exact, StepsOfOperationsInsideOthers) {
     EXPECT_EQ(both["nothing"] + 2, both["futex2"]);
 }
 
-// A replay is no campaign, but the same run.
+// A replay makes the run that the seed stands for, each time.
 TEST(Exact, Replays) {
     for (std::uint64_t stream = 100; stream < 102; ++stream) {
         char seed[25];

@@ -69,7 +69,7 @@ RunResult run_from(const json& j) {
     RunResult run;
     run.number = j.at("run").get<unsigned>();
     run.seed = j.at("seed").get<std::string>();
-    hex(run.seed.substr(0, 16), 16); // all 24 digits are
+    hex(run.seed.substr(0, 16), 16); // throws; checks all 24 digits with the next two
     run.seed_k = static_cast<std::uint32_t>(hex(run.seed.substr(0, 8), 8));
     run.seed_stream = hex(run.seed.substr(8), 16);
     run.policy = j.at("policy").get<std::string>();
@@ -219,7 +219,7 @@ std::string first_line(const std::string& file) {
     return line;
 }
 
-// Zombies that wait for their parent are nobody's trace but the test's own.
+// Leaves out zombies whose parent is this test: the test itself has not waited for them yet.
 std::vector<std::string> find_processes() {
     std::vector<std::string> found;
     std::set<std::string> ancestry;
@@ -267,7 +267,8 @@ std::vector<std::string> find_bpf_objects() {
     return found;
 }
 
-// Files of programs that were killed half-way (zoo-XXXXXX) are theirs.
+// Files named after pctctl. Those named zoo-XXXXXX belong to test programs that were killed, and
+// are not pctctl's to remove.
 std::vector<std::string> find_files() {
     std::vector<std::string> found;
     for (const char* directory : {"/tmp", "/run", "/dev/shm", "/var/tmp"}) {
@@ -279,9 +280,9 @@ std::vector<std::string> find_files() {
     return found;
 }
 
-// A guest shows the host's files below its own, also those that the host's tests make in the
-// meantime. Each command has mounts of its own, so that these two directories can be empty for this
-// one.
+// The guest sees the host's files through an overlay, also those that host tests make in /tmp at
+// the same time. Each command in the guest has its own mount namespace, so it can hide these two
+// directories for itself.
 class OwnTemporaryFiles : public testing::Environment {
 public:
     void SetUp() override {
@@ -294,7 +295,7 @@ public:
                 throw std::runtime_error(std::string("cannot mount ") + directory);
     }
 };
-const testing::Environment* const own_temporary_files =
+const testing::Environment* const kOwnTemporaryFiles =
     testing::AddGlobalTestEnvironment(new OwnTemporaryFiles);
 
 } // namespace
@@ -381,7 +382,7 @@ Call pctctl(const Arguments& arguments, seconds limit, const std::string& progra
     auto rest = arguments.begin();
     if (rest != arguments.end() && *rest == "replay")
         argv.push_back(*rest++);
-    // The caller's come later and win.
+    // Of an option that is given twice the last one counts: the caller's.
     argv.insert(argv.end(), {"--json", file, "--out", directory.path() + "/out"});
     argv.insert(argv.end(), rest, arguments.end());
 
@@ -442,8 +443,7 @@ std::vector<Animal> read_zoo() {
 } // namespace
 
 std::vector<Animal> zoo() {
-    static const std::vector<Animal> all =
-        read_zoo(); // a file each, and several tests ask when they begin
+    static const std::vector<Animal> all = read_zoo(); // kept: it reads a file for each program
     return all;
 }
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-// Whatever happens in a test, nothing is left.
+// Every test also checks that nothing is left behind.
 class Input : public testing::Test {
 protected:
     void TearDown() override {
@@ -31,7 +31,8 @@ protected:
             ADD_FAILURE() << "left behind: " << left;
     }
 
-    // Refused, with one line that contains `what`.
+    // pctctl refuses to start: this exit status, no results, and one line of error that contains
+    // `what`.
     static void expect_refusal(int status, const std::string& what, const Arguments& arguments) {
         const Call call = pctctl(arguments);
         EXPECT_EQ(status, call.status) << call;
@@ -73,6 +74,19 @@ TEST_F(Input, WrongCommandLines) {
     expect_refusal(2, "RUNSEED", {"replay"});
 }
 
+// With -vv each run has one line about its end, and libbpf has nothing to complain about.
+TEST_F(Input, DiagnosticsAreShownOnce) {
+    const Call call = pctctl(with({"-vv", "--verify", "--runs", "2"}, built("zoo/exact3")));
+    ASSERT_TRUE(call.reported) << call;
+    std::size_t ends = 0;
+    for (const std::string& line : lines(call.err)) {
+        ends += line.find("run 2: pass (") != std::string::npos;
+        EXPECT_TRUE(line.starts_with("pctctl: ")) << line;
+        EXPECT_EQ(std::string::npos, line.find("libbpf")) << line;
+    }
+    EXPECT_EQ(1U, ends) << call;
+}
+
 TEST_F(Input, ProgramsThatCannotBeExecuted) {
     const Directory directory;
     const std::string text = directory.path() + "/text";
@@ -103,7 +117,7 @@ TEST_F(Input, UnreadableDirectory) {
     EXPECT_EQ(0, call.status) << call;
 }
 
-// A file where a directory has to be, a directory where a file has to be.
+// --out names a file, --json names a directory.
 TEST_F(Input, WrongPlacesForResults) {
     const Directory directory;
     const std::string file = directory.path() + "/file";
@@ -150,9 +164,9 @@ TEST_F(Input, FullDisk) {
     EXPECT_GT(call.summary.failures, 1U) << call;
     EXPECT_NE(std::string::npos, call.err.find("No space left")) << call;
     EXPECT_NE(std::string::npos, call.err.find(out)) << call;
-    EXPECT_LE(lines(call.err).size(), 40U) << call; // not one for each run that is lost
+    EXPECT_LE(lines(call.err).size(), 40U) << call; // not a line for each run that is lost
 
-    // Nothing half-written that could be taken for a result.
+    // There is no half-written file that could be taken for a result.
     std::error_code ignored;
     for (const auto& entry : fs::recursive_directory_iterator(disk.path(), ignored))
         EXPECT_FALSE(entry.path().filename() == "run.json" && entry.file_size() == 0)
@@ -199,12 +213,12 @@ TEST_F(Input, ProgramForksWithoutEnd) {
     }
     EXPECT_NE(std::string::npos, call.out.find("limit of processes and threads, --pids-limit 64"))
         << call;
-    // The default bounds it as well; the help says what it is.
+    // The default limit stops it as well. The help names it.
     EXPECT_NE(std::string::npos, pctctl({"--help"}).out.find("4096"));
 }
 
-// The limit counts the program's processes and threads, and a failure that may come from it says
-// so.
+// The limit counts the program's own processes and threads. When a failure may come from the limit,
+// the summary says so.
 TEST_F(Input, SmallestLimitOfProcesses) {
     for (const char* jobs : {"1", "2"}) {
         const Arguments options = {"--runs", "2", "--keep-going", "--jobs", jobs, "--pids-limit"};
@@ -227,7 +241,8 @@ TEST_F(Input, SmallestLimitOfProcesses) {
     }
 }
 
-// A limit from elsewhere: not even the program's first process can be started.
+// Somebody else has set pids.max on the parent cgroup: not even the program's first process can be
+// started.
 TEST_F(Input, NoRoomForAProcess) {
     const fs::path group = "/sys/fs/cgroup/full";
     fs::create_directory(group);
@@ -248,8 +263,9 @@ TEST_F(Input, ProgramChangesItsSchedulingPolicy) {
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
     EXPECT_EQ(3U, call.summary.threads) << call;
-    // Still controlled: all its steps are seen, 2 creations, 20 lockings and unlockings, 2 joins. A
-    // thread created with a policy may wait for its creator, which is one more.
+    // The program is still under control, so all its steps are seen: 2 creations, 20 locks and
+    // unlocks, 2 joins. A thread created with a scheduling policy may wait for its creator, which
+    // is one more.
     for (const RunResult& run : call.summary.results) {
         EXPECT_EQ(3U, run.threads);
         EXPECT_GE(run.steps, 24U) << "run " << run.number;
@@ -274,7 +290,7 @@ TEST_F(Input, ProgramLeavesItsCgroup) {
     }
 }
 
-// The caller's own descriptors are not in order.
+// pctctl is called with its standard streams closed, or with one that cannot be written.
 TEST_F(Input, ClosedStandardOutput) {
     const std::string pctctl = built("pctctl");
     Process closed({"/bin/sh", "-c", pctctl + " --runs 2 -- /bin/true >&- 2>&- <&-"});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The scheduler against the model (tests/model). Real threads execute random programs under pctctl,
-// and must make their steps in the very order that the model computes from the run's seed. Two
-// witnesses tell the order: the program notes before and behind each event which thread it is, and
-// the scheduler computes the order hash over identities and kinds of steps.
+// Compares the scheduler with the model (tests/model). Real threads execute random programs under
+// pctctl, and must make their steps in the order that the model computes from the run's seed. The
+// order is recorded twice: the program notes its thread before and after each event, and the
+// scheduler computes the order hash from the identities and the kinds of steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace model = ::pctctl::model;
 using model::Executable;
 using model::Performance;
 
-constexpr unsigned kDepth = 4; // change points, preemptions
-constexpr std::size_t kRecord = 1024;
-constexpr std::size_t kMostSteps = 500; // their marks fit into a record
+constexpr unsigned kDepth = 4;          // number of change points or preemptions
+constexpr std::size_t kRecord = 1024;   // bytes for what one run notes
+constexpr std::size_t kMostSteps = 500; // what these note fits into a record
 
 // "a0 a1 b0 a2"
 std::string order(const Performance& performance) {
@@ -35,15 +35,15 @@ std::string order(const Performance& performance) {
     return text;
 }
 
-// A program that was executed, and in what order.
+// One run of a program, and what the model says it should have been.
 struct Triple {
     Executable executable;
     RunResult run;
-    std::string marks;
-    Performance expected; // the model's
+    std::string marks;    // what the program noted
+    Performance expected; // by the model
 };
 
-// A policy, perhaps with an option that changes what it does.
+// A policy, perhaps with one of its options.
 struct Variant {
     std::string policy;
     // NOLINTNEXTLINE(readability-redundant-member-init): designated initialisers may leave it out
@@ -63,7 +63,7 @@ struct Variant {
     std::string name() const { return policy + (set ? arguments()[0] + "-" + arguments()[1] : ""); }
 };
 
-// model_program DIRECTORY: the programs, and room for what they note.
+// Writes the files that programs/model_program needs: the programs, and room for what they note.
 void prepare(const Directory& directory, const std::vector<Executable>& programs) {
     std::ofstream lines(directory.path() + "/programs");
     for (const Executable& program : programs)
@@ -78,14 +78,14 @@ public:
         : variant_(std::move(variant)), parameters_(variant_.parameters()),
           pctctl_(std::move(pctctl)) {}
 
-    // Each with its own seed.
+    // Each program with a seed of its own.
     std::vector<Triple> campaign(const std::vector<Executable>& programs, std::uint64_t seed) {
         return run({"--focus", "off", "--seed", std::to_string(seed), "--runs",
                     std::to_string(programs.size()), "--keep-going"},
                    programs);
     }
 
-    // All with this one.
+    // Each program with the seed of this run.
     std::vector<Triple> same_seed(const std::vector<Executable>& programs, const RunResult& as) {
         Arguments replay = {"replay",
                             "--focus",
@@ -99,10 +99,10 @@ public:
         return run(replay, programs);
     }
 
-    // Of the last campaign or replay.
+    // The number of interventions in the last campaign or replay.
     std::uint64_t interventions() const { return interventions_; }
 
-    // Whether the option makes a difference to it.
+    // Would the order be the same without the option?
     bool like_default(const Triple& triple) const {
         ::pctctl::Algorithm algorithm{.policy = variant_.policy, .depth = kDepth};
         const auto usual =
@@ -138,7 +138,7 @@ public:
         return text;
     }
 
-    // The smallest part of its program that still differs under the same seed.
+    // Leaves out parts of the program as long as kernel and model still differ under the same seed.
     Triple shrunk(Triple triple) {
         for (bool again = true; again;) {
             again = false;
@@ -156,13 +156,13 @@ public:
         return triple;
     }
 
-    // What to print of one that differs.
+    // The message about one that differs.
     std::string report(const Triple& triple) {
         return variant_.name() + ", seed " + triple.run.seed + ": " + triple.executable.text() +
                "\n" + difference(triple);
     }
 
-    // The same of the smallest part, if it differs again and again.
+    // The message about its smallest part that differs, or that the difference is not reproducible.
     std::string minimal(const Triple& triple) {
         constexpr std::size_t kTries = 10;
         const auto again = same_seed(std::vector(kTries, triple.executable), triple.run);
@@ -187,7 +187,8 @@ private:
     std::vector<Triple> run(Arguments arguments, const std::vector<Executable>& programs) {
         const Directory directory;
         prepare(directory, programs);
-        // An emulated machine that stands still for half a second spins, as the scheduler sees it.
+        // No spin limit: when the host stops the emulated machine for half a second, the running
+        // thread looks to the scheduler as if it had been spinning all the time.
         const Arguments rest = {"--policy",
                                 variant_.policy,
                                 "--points",
@@ -233,7 +234,7 @@ private:
     std::uint64_t interventions_ = 0;
 };
 
-// One in four with processes instead of threads.
+// Random programs. Every fourth has processes instead of threads.
 std::vector<Executable> random_programs(std::size_t count, std::uint64_t seed) {
     model::Random random(seed);
     std::vector<Executable> programs;
@@ -263,7 +264,7 @@ void compare(const Variant& variant, std::size_t runs) {
     constexpr std::size_t kAtOnce = 250;
     for (std::size_t done = 0; done < runs; done += kAtOnce) {
         const auto programs = random_programs(std::min(kAtOnce, runs - done), seed + done);
-        std::uint64_t expected = 0; // signs of no progress that the policy does something about
+        std::uint64_t expected = 0; // of interventions, by the model
         for (Triple& triple : runner.campaign(programs, seed + done)) {
             expected += triple.expected.interventions;
             deadlocks += triple.run.outcome == "deadlock";
@@ -297,7 +298,7 @@ std::vector<Variant> serial_policies() {
     return variants;
 }
 
-// Values that make a difference where runs have some ten steps.
+// Options with values that make a difference in runs of about ten steps.
 std::vector<Variant> options() {
     using ::pctctl::Parameter;
     return {{"pct", {{Parameter::join_phases, 1}}},
@@ -324,8 +325,9 @@ INSTANTIATE_TEST_SUITE_P(Serial, ModelAgainstKernel, testing::ValuesIn(serial_po
 INSTANTIATE_TEST_SUITE_P(Options, ModelAgainstKernel, testing::ValuesIn(options()),
                          [](const auto& info) { return identifier(info.param.name()); });
 
-// A thread that has lost the CPU to the one that joins it, before it was gone, is one that polling
-// keeps from going on, although it makes no step any more and does not count for k_eff.
+// A thread is about to end, but another one, which joins it, has the CPU. The first one makes no
+// step any more and does not count for k_eff. Still it has to execute: a thread that polls keeps it
+// from going on, and has to be demoted.
 TEST(ModelAgainstKernel, PollsWhileAThreadIsDying) {
     const Executable executable{
         .threads = {{model::fork(1), model::join(1), {.op = model::Op::kPoll, .object = 2}},
@@ -337,19 +339,21 @@ TEST(ModelAgainstKernel, PollsWhileAThreadIsDying) {
         expected += triple.expected.interventions;
     }
     EXPECT_EQ(expected, runner.interventions());
-    EXPECT_GT(expected, 10U); // the main thread is the higher one in half of them
+    EXPECT_GT(expected, 10U); // the main thread has the higher priority in half of the runs
 }
 
-// A scheduler that does as it likes is found out, and the program shrinks to one that shows it.
+// A scheduler that ignores priorities is found out, and the program is reduced to a small one that
+// shows it.
 TEST(ModelAgainstKernel, FindsAWrongScheduler) {
     Runner runner({"pct"}, built("pctctl-broken"));
     std::vector<Triple> wrong = runner.campaign(random_programs(20, 1), 1);
     std::erase_if(wrong, [&](const Triple& triple) {
-        // Idle processes can matter: k_eff counts the steps while there are others.
+        // Those cannot always be reduced: a process that does nothing matters for k_eff, which
+        // counts steps while others exist.
         return triple.executable.processes || runner.difference(triple).empty();
     });
     ASSERT_FALSE(wrong.empty());
-    const Triple& any = *std::min_element( // it is only faster
+    const Triple& any = *std::min_element( // any would do; the smallest is the quickest
         wrong.begin(), wrong.end(), [](const Triple& a, const Triple& b) {
             return a.executable.nr_events() < b.executable.nr_events();
         });
@@ -361,7 +365,7 @@ TEST(ModelAgainstKernel, FindsAWrongScheduler) {
     EXPECT_LE(small.executable.nr_events(), 4U);
 }
 
-// Of a policy that is not serial no order follows. Defined is who may execute at all: the witness
+// A policy that is not serial decides no order, but it does decide who may execute. The witness
 // checks that no thread of the low set makes a step while one above it is enabled.
 Call parallel_campaign(unsigned depth, const std::string& program = built("pctctl")) {
     const std::size_t runs = long_tests() ? 1000 : 40;

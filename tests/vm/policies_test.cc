@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The policies other than PCT in the kernel. Each gives the same schedule for the same seed, lets
-// one thread execute at a time, and has the probabilities that its paper states.
+// The policies other than PCT, in the kernel. Each gives the same schedule for the same seed, lets
+// one thread execute at a time (if it is serial), and has the probabilities that its paper states.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,8 +19,9 @@
 namespace vmtest {
 namespace {
 
-// Of intervals that must contain a true rate. Seeds are fixed, so that the chance is not taken each
-// time but when a change has altered what the seeds lead to.
+// Confidence of the intervals that must contain a true rate. The seeds are fixed, so a correct
+// scheduler does not run the risk of 1e-5 again each time, but only when a change alters what the
+// seeds lead to.
 constexpr double kConfidence = 0.99999;
 
 std::vector<std::string> serial_policies() {
@@ -28,7 +29,8 @@ std::vector<std::string> serial_policies() {
             "preempt-always", "preempt-bound", "atom-fuzzer", "rpro"};
 }
 
-// Two campaigns with one seed, one run at a time and four: the same orders, one thread at a time.
+// Two campaigns with one seed, one with --jobs 1 and one with --jobs 4, have the same orders. The
+// witness sees one thread execute at a time.
 void reproducible_and_serial(const std::string& policies, const std::string& program,
                              unsigned runs) {
     const auto campaign = [&](const char* jobs) {
@@ -38,7 +40,7 @@ void reproducible_and_serial(const std::string& policies, const std::string& pro
                       std::chrono::seconds(120 + 4 * runs));
     };
     const Call one = campaign("1");
-    const Call two = campaign("4"); // also runs that share a CPU
+    const Call two = campaign("4"); // there are two CPUs, so runs share them
     ASSERT_TRUE(one.reported) << one;
     ASSERT_TRUE(two.reported) << two;
     EXPECT_EQ(0, one.status) << one;
@@ -46,7 +48,7 @@ void reproducible_and_serial(const std::string& policies, const std::string& pro
     EXPECT_EQ(0U, *one.summary.violations) << one;
     EXPECT_EQ(0U, two.summary.violations.value_or(1)) << two;
     ASSERT_EQ(one.summary.results.size(), two.summary.results.size());
-    std::map<std::string, unsigned> compared; // with four jobs what is measured arrives later
+    std::map<std::string, unsigned> compared; // runs; with four jobs k is known later
     for (std::size_t i = 0; i < one.summary.results.size(); ++i) {
         const RunResult& a = one.summary.results[i];
         const RunResult& b = two.summary.results[i];
@@ -64,7 +66,8 @@ void reproducible_and_serial(const std::string& policies, const std::string& pro
     }
 }
 
-// All in one portfolio; what each needs of the kernel when it is alone is seen in model_test.
+// All policies in one portfolio. model_test also runs each alone, with its own code only in the
+// scheduler.
 TEST(Policies, AreReproducibleAndSerial) {
     std::string all;
     for (const std::string& policy : serial_policies())
@@ -90,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Serial, Policy,
                              return name;
                          });
 
-// Two that only end because all threads get to execute.
+// Both programs spin until another thread has executed: they end only because all threads may.
 class Parallel : public testing::TestWithParam<const char*> {};
 
 TEST_P(Parallel, ThreadsExecuteBesideEachOther) {
@@ -114,8 +117,9 @@ INSTANTIATE_TEST_SUITE_P(Free, Parallel, testing::Values("none", "random-sleep")
                              return name;
                          });
 
-// The seeds' permutations decide which of two threads goes first, whatever executes beside them:
-// PPCT finds in the same runs what PCT finds.
+// A seed draws the same permutation of priorities under both policies, and at depth 1 nothing else
+// decides whether this program fails: PPCT finds the bug in the same runs as PCT, although other
+// threads execute at the same time.
 TEST(Ppct, FindsWhatPctFinds) {
     const auto failing = [](const char* policy) {
         const Call call =
@@ -125,7 +129,7 @@ TEST(Ppct, FindsWhatPctFinds) {
         EXPECT_TRUE(call.reported) << call;
         EXPECT_EQ(60U, call.summary.runs_done) << call;
         EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
-        std::vector<std::uint64_t> streams; // they have each their own k
+        std::vector<std::uint64_t> streams; // not the whole seed: each policy measures its own k
         for (const RunResult& run : call.summary.results)
             if (run.outcome != "pass")
                 streams.push_back(run.seed_stream);
@@ -136,7 +140,8 @@ TEST(Ppct, FindsWhatPctFinds) {
     EXPECT_EQ(with_pct, failing("ppct"));
 }
 
-// Four runs on two CPUs: threads lose their CPUs all the time, and hooks wait for each other.
+// Four runs at a time on two CPUs: threads often lose their CPU, and policy hooks often wait for
+// each other.
 TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
     const std::string runs = long_tests() ? "1000" : "150";
     const Call call = pctctl({"--focus", "off", "--policy", "ppct", "--verify", "--seed", "23",
@@ -149,8 +154,8 @@ TEST(Ppct, LowSetStandsBackWhileRunsShareCpus) {
     EXPECT_EQ(0U, call.summary.violations.value_or(1)) << call;
 }
 
-// Section 5.5: those above the low set wait in a loop for one in it. They end because it gets a
-// step now and then, which is an intervention.
+// Section 5.5 of the paper: threads above the low set wait in a loop for one in the low set. The
+// program ends because that one gets a step now and then, which is an intervention.
 TEST(Ppct, StarvationEnds) {
     const auto campaign = [](const char* program, const Arguments& more) {
         Arguments arguments = {"--policy", "ppct",         "--verify",  "--seed",
@@ -168,14 +173,14 @@ TEST(Ppct, StarvationEnds) {
     };
     for (const char* depth : {"1", "3"})
         campaign("zoo/healthy_spin_yield", {"--runs", "20", "--depth", depth, "--spin-limit", "0"});
-    // Without a step in the loop it is its CPU time that tells.
+    // This loop has no step. The CPU time that it uses is the sign of no progress.
     campaign("zoo/healthy_spin_flag", {"--runs", "5", "--depth", "2"});
 }
 
-// What four threads of programs/step_times measured in each run.
+// What the four threads of programs/step_times measured in one run.
 struct StepTimes {
-    std::vector<std::vector<long>> us; // by thread, by step
-    long all = 0;
+    std::vector<std::vector<long>> us; // from one step to the next, by thread and step
+    long all = 0;                      // from the start to the end of all threads
 };
 
 class Sleeps : public testing::Test {
@@ -228,17 +233,17 @@ TEST_F(Sleeps, TakeTheirTimeSideBySide) {
         shortest = std::min(shortest, run.all);
     }
     EXPECT_GE(shortest, steps * us - 1);
-    // One after the other they would sleep for 800 ms in every run, however fast the machine.
+    // If they slept one after the other, it would be 800 ms in every run, however fast the machine.
     EXPECT_LT(shortest, kThreads * steps * us);
     std::cout << "all threads within " << shortest << " us\n";
 }
 
-// Which steps they are is told by the seed, so nothing here depends on the machine's speed but what
-// happens to the other steps.
+// The seed tells which steps sleep, and they must take that long. How long the others take depends
+// on the machine: a few may happen to take as long.
 TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
     constexpr unsigned runs = 10;
     constexpr unsigned steps = 50;
-    constexpr long us = 300'000; // an emulated machine does not stand still as long
+    constexpr long us = 300'000; // longer than an emulated machine stands still
     measure(runs, steps, {"--sleep-us", std::to_string(us)});
     std::uint64_t sleeps = 0;
     std::uint64_t others = 0;
@@ -271,7 +276,7 @@ TEST_F(Sleeps, ComeAsOftenAsTheyShould) {
     EXPECT_LT(others, all / 50);
 }
 
-// Two policies share the runs, and each has its own report.
+// Two policies take turns, and each has its own part of the report.
 TEST(Portfolio, SharesTheRunsOut) {
     const Call call = pctctl({"--focus", "off", "--policy", "pct,pos", "--seed", "12", "--runs",
                               "41", "--keep-going", "--depth", "1", "--points", "pthread", "--",
@@ -301,8 +306,9 @@ TEST(Portfolio, SharesTheRunsOut) {
     EXPECT_GT(call.summary.policies[0].failures, 0U); // the program's rate is 1/2
 }
 
-// By hand (the program's header): a main thread above the other one shows the bug if it waits
-// before it ends the process, and else it does not without a change point.
+// Computed by hand (see the program's header). With the final wait, the bug shows if the main
+// thread has the higher priority: in half of the runs. Without the wait it needs a change point,
+// and depth 1 has none.
 TEST(FinalWait, ShowsWhatEndsWithTheProcess) {
     const auto failures = [](const char* wait) {
         const Call call = pctctl({"--focus", "off", "--policy", "pct", "--final-wait", wait,
@@ -324,14 +330,14 @@ struct Figure {
     double probability;
 };
 
-// POS (CAV 2018), section 2.3 and 4: how often its running example shows its bug.
+// How often the running example of POS shows its bug (CAV 2018, sections 2.3 and 4).
 class RunningExample : public testing::TestWithParam<Figure> {};
 
 TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
     const auto [policy, probability] = GetParam();
-    // The rate itself is for the long test. Here it is that of the model
-    // (tests/model/running_example_test), whose orders the kernel has (model_test): enough runs to
-    // see that the program is the paper's.
+    // Only the long test measures the rate. The short one relies on two other tests: the model has
+    // the paper's rates (tests/model/running_example_test), and the kernel has the model's orders
+    // (model_test). So its few runs only check that the program is the paper's.
     const unsigned runs = long_tests() ? 20000 : 100;
     const Call call = pctctl({"--focus", "off", "--policy", policy, "--seed", "2018", "--runs",
                               std::to_string(runs), "--keep-going", "--jobs", "2", "--points",
@@ -350,8 +356,8 @@ TEST_P(RunningExample, ShowsItsBugAsOftenAsThePaperSays) {
         EXPECT_GT(call.summary.failures, 0U);
     }
     EXPECT_EQ(0, call.summary.bound_run) << "it promises nothing of that kind";
-    // By hand: A1 with B1 and B2 (both, unless A1 is the first), A2 with B3, A3 with B4, A4 with
-    // B6. A2 is over before B4, so it does not race with B5.
+    // The races, counted by hand: A1 with B1 and B2 (both, unless A1 is the first), A2 with B3, A3
+    // with B4, A4 with B6. A2 is over before B4, so it does not race with B5.
     EXPECT_EQ(policy == std::string_view("pos") ? std::optional<std::uint64_t>(5) : std::nullopt,
               call.summary.races);
 }
@@ -365,9 +371,10 @@ INSTANTIATE_TEST_SUITE_P(Pos, RunningExample,
                              return name;
                          });
 
-// Main's length is 42, with the creation and the join. Its 41 steps before the join come before the
-// thread's only one as often as the analysis of the paper says, with the s_max that follows from
-// that length and the number of runs; not once under the random walk, which is stride's first run.
+// The main thread makes 42 steps, creation and join included. The program fails when the 41 steps
+// before the join all come before the other thread's only step. How often that happens follows from
+// the paper's analysis, for the s_max that belongs to this length and number of runs. Under the
+// random walk, which stride's first run is, it happens once in 2^40 runs.
 class MeasuredStride : public testing::TestWithParam<unsigned> {};
 
 TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
@@ -386,9 +393,9 @@ TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
     // The identity of the first thread, in hex.
     const std::string main = "5043542d726f6f74:" + std::to_string(stride_max);
     EXPECT_EQ("1", call.summary.results[0].strides);
-    for (std::size_t i = 5; i < runs; ++i) // with two jobs what is measured arrives late
+    for (std::size_t i = 5; i < runs; ++i) // with two jobs the length is known later
         EXPECT_NE(std::string::npos, call.summary.results[i].strides.find(main)) << i;
-    // The first choice is made before there is another thread.
+    // Twice the probability, since the first choice is made before there is another thread.
     const double probability = 2 * ::pctctl::model::least_likely_edge(41, stride_max);
     const Interval interval = clopper_pearson(call.summary.failures, runs, kConfidence);
     std::cout << edges << " edges, s_max " << stride_max << ": " << call.summary.failures << " of "
@@ -403,9 +410,10 @@ TEST_P(MeasuredStride, MeetsTheLeastLikelyEdge) {
 
 INSTANTIATE_TEST_SUITE_P(Edges, MeasuredStride, testing::Values(1U, 2U));
 
-// POS draws a new priority for a waiting event when another one has used its object. So a single
-// use, against seven by another process, comes last in 1 of 2^7 runs; were they two objects, in 1
-// of 8. Of 200 runs that is more than 8 times with probability 3e-5, or at most 8 times with 3e-5.
+// POS draws a new priority for a waiting event whenever another event has used the same object.
+// Here one process uses an object once, and another process uses it seven times. The single use
+// comes last in 1 of 2^7 runs. If pctctl took it for two objects, it would be 1 of 8. The limit of
+// 8 in 200 runs tells them apart: either rate is on the wrong side of it with probability 3e-5.
 class CommonObject : public testing::TestWithParam<const char*> {};
 
 TEST_P(CommonObject, IsOneForTwoProcesses) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs whose failure rate is known exactly (rate_*.c) must fail that often.
+// Programs whose failure rate has been computed by hand (tests/zoo/rate_*.c) must fail that often.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace vmtest {
 namespace {
 
-// Of intervals that must contain the true rate. Seeds are fixed, so that the chance is not taken
-// each time but when a change has altered what the seeds lead to.
+// Confidence of the intervals that must contain the true rate. The seeds are fixed, so a correct
+// scheduler does not run the risk of 1e-5 again each time, but only when a change alters what the
+// seeds lead to.
 constexpr double kConfidence = 0.99999;
 
 struct Case {
@@ -24,8 +25,8 @@ std::ostream& operator<<(std::ostream& stream, const Case& one) {
     return stream << one.name;
 }
 
-// One case for each line "// rate:". The short test leaves out cases of the same shape as another
-// one, and all but one of those that must never fail.
+// One case for each line "// rate:". Of cases with the same shape, and of those with rate 0, the
+// short test takes one.
 std::vector<Case> cases() {
     const std::vector<std::string> sample = {
         "rate_d1_two_1",    "rate_d1_four_1",   "rate_d1_order_1",
@@ -46,7 +47,7 @@ struct Tries {
     std::uint64_t failures = 0;
 };
 
-// Of the runs that know k; the first one, which measures it, does not.
+// Counts the runs whose seed has the final k. The first run, which measures k, does not.
 Tries tries(const Call& call, unsigned depth) {
     Tries result;
     for (const RunResult& run : call.summary.results) {
@@ -66,7 +67,8 @@ TEST_P(Rates, AreThoseComputedByHand) {
                                    [d = depth](const Rate& one) { return one.depth == d; });
     ASSERT_NE(animal.rates.end(), rate);
     const unsigned runs = long_tests() ? 3001 : 301;
-    // An emulated machine that stands still for half a second spins, as the scheduler sees it.
+    // No spin limit: when the host stops the emulated machine for half a second, the running thread
+    // looks to the scheduler as if it had been spinning all the time.
     const Call call =
         pctctl({"--focus", "off", "--spin-limit", "0", "--seed", "517", "--runs",
                 std::to_string(runs), "--keep-going", "--jobs", "2", "--depth",
@@ -86,7 +88,7 @@ TEST_P(Rates, AreThoseComputedByHand) {
         }
     }
     const auto [trials, failures] = tries(call, depth);
-    ASSERT_GE(trials, runs - 41U); // the first ones measure k
+    ASSERT_GE(trials, runs - 41U); // without the first runs, which measure k
 
     const double p = rate->at(static_cast<double>(k));
     const Interval wide = clopper_pearson(failures, trials, kConfidence);
@@ -112,8 +114,8 @@ TEST_P(Rates, AreThoseComputedByHand) {
 INSTANTIATE_TEST_SUITE_P(Zoo, Rates, testing::ValuesIn(cases()),
                          name_of<testing::TestParamInfo<Case>>);
 
-// With phases there is no rate that is easily computed by hand, but the bound for bugs that lie in
-// one, as these do.
+// With --join-phases the rates are not easily computed by hand. But PCT's bound holds for bugs
+// within one phase, such as these.
 TEST(RatesOfPhases, AreNotBelowTheBound) {
     const unsigned runs = long_tests() ? 3001 : 301;
     struct Program {
@@ -134,7 +136,7 @@ TEST(RatesOfPhases, AreNotBelowTheBound) {
         const double bound = 1 / (n * std::pow(k, depth - 1.0));
         EXPECT_NEAR(bound, call.summary.bound_run, bound * 1e-9);
         const auto [trials, failures] = tries(call, depth);
-        ASSERT_GE(trials, runs - 41U); // the first ones measure k
+        ASSERT_GE(trials, runs - 41U); // without the first runs, which measure k
         EXPECT_GE(clopper_pearson(failures, trials, kConfidence).high, bound)
             << failures << ", " << call;
         std::cout << name << ": " << failures << " of " << trials << " runs failed, n = " << n

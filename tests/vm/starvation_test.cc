@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Strict priorities starve threads on purpose, for as long as the run lasts. All the same the
-// kernel's watchdog (30 s) must not eject the scheduler, and a starved thread must not execute
-// anything.
+// Strict priorities starve threads on purpose, maybe for a whole run. Even then the kernel's
+// watchdog, which unloads a scheduler when a runnable thread waits for 30 s, must not step in, and
+// a starved thread must not execute anything.
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -23,7 +23,7 @@
 namespace vmtest {
 namespace {
 
-// The id of the thread of that name, once there is one.
+// Waits for a thread of that name. Returns its id, or -1 if there is none within 30 s.
 pid_t find_thread(const std::string& name) {
     namespace fs = std::filesystem;
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -42,7 +42,8 @@ pid_t find_thread(const std::string& name) {
     return -1;
 }
 
-// A process of ours with that id, as soon as it is free. It keeps CPU 1 busy until it is killed.
+// Starts a child with that process id, as soon as the id is free. It keeps CPU 1 busy until it is
+// killed.
 pid_t spin_as(pid_t id) {
     clone_args args = {};
     args.exit_signal = SIGCHLD;
@@ -65,7 +66,8 @@ pid_t spin_as(pid_t id) {
     return static_cast<pid_t>(made);
 }
 
-// The run's last owner has ended, and another task of the machine has got its id.
+// The thread that executed last (the run's owner) has ended, and a process outside of the run has
+// got its id. The scheduler must not wait for that process to leave its CPU.
 TEST(ReusedThreadId, DoesNotHoldUpTheRun) {
     Process run({built("pctctl"), "--runs", "1", "--depth", "1", "--timeout", "15", "--",
                  built("programs/last_owner")});
@@ -80,14 +82,14 @@ TEST(ReusedThreadId, DoesNotHoldUpTheRun) {
 }
 
 TEST(Starvation, FiftyThreadsExecuteNothing) {
-    const int seconds = long_tests() ? 65 : 35; // the watchdog has 30 s of patience
+    const int seconds = long_tests() ? 65 : 35; // the watchdog waits for 30 s
     const int threads = 51;
     const Call call = pctctl({"-v", "--spin-limit", "0", "--depth", "1", "--seed", "1", "--runs",
                               long_tests() ? "3" : "1", "--keep-going", "--timeout",
                               std::to_string(3 * seconds + 60), "--", built("programs/starve"),
                               std::to_string(seconds), std::to_string(threads)},
                              std::chrono::seconds(10 * seconds + 200));
-    EXPECT_EQ(0, call.status) << call; // 3: ejected; 1: something moved
+    EXPECT_EQ(0, call.status) << call; // 3: scheduler unloaded; 1: a thread executed
     ASSERT_TRUE(call.reported) << call;
     EXPECT_EQ(0U, call.summary.failures) << call;
     EXPECT_EQ(0U, call.summary.interventions) << call;
@@ -108,13 +110,14 @@ TEST(Starvation, FiftyThreadsExecuteNothing) {
     EXPECT_EQ(call.summary.runs_done, seen) << call;
 }
 
-// The same program without priorities: it does notice when others move.
+// The same program without pctctl notices that other threads execute: the test above can fail.
 TEST(Starvation, TheProgramCanTell) {
     Process alone({built("programs/starve"), "1", "8"});
     EXPECT_EQ(1, alone.wait(std::chrono::seconds(60))) << alone.out() << alone.err();
 }
 
-// A thread that spins on a flag which a starved one will set goes on, and that is reported.
+// A thread spins on a flag that only a starved thread can set. The spin limit lets the other go on,
+// and the summary reports that as an intervention.
 TEST(SpinLimit, EndsASpinAndIsCounted) {
     const Call call = pctctl({"--seed", "1", "--runs", "6", "--depth", "1", "--spin-limit", "0.1",
                               "--", built("zoo/healthy_spin_flag")});
@@ -123,7 +126,8 @@ TEST(SpinLimit, EndsASpinAndIsCounted) {
     EXPECT_NE(std::string::npos, call.out.find("intervention")) << call;
 }
 
-// Nor do threads starve a lower one which keep waking each other, although none of them spins.
+// Two threads that keep waking each other do not starve a lower one for ever, although neither of
+// them spins.
 TEST(BusyThreads, LetALowerOneGoOn) {
     const Call call = pctctl({"--seed", "1", "--runs", "8", "--depth", "1", "--timeout", "60", "--",
                               built("zoo/healthy_busy_pair")});
@@ -132,7 +136,8 @@ TEST(BusyThreads, LetALowerOneGoOn) {
     EXPECT_GT(call.summary.interventions, 0U) << call;
 }
 
-// Yielding is a sign of no progress also if it is no step, without the help of a spin limit.
+// sched_yield() is a sign of no progress even where it is not a step (--points pthread), and
+// without the help of a spin limit.
 TEST(Yielding, EndsWithoutBeingAStep) {
     for (const char* policy : {"pct", "ppct", "random-walk", "pos"}) {
         const Call call =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The independent witness sees no violation in all kinds of programs on two CPUs. It does see them
-// where priorities are broken on purpose.
+// The witness (a BPF program that shares nothing with the scheduler) sees no violation of the
+// priorities in all kinds of programs, on two CPUs. It does see violations by pctctl-broken, a
+// scheduler that ignores priorities on purpose.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -10,7 +11,8 @@
 namespace vmtest {
 namespace {
 
-// Programs that can fail; healthy ones are verified in zoo_test.
+// The programs that the long test verifies, each in campaigns of its own. The short test takes the
+// groups below; zoo_test verifies the healthy programs.
 std::vector<Animal> watched() {
     std::vector<Animal> all;
     for (const Animal& one : zoo())
@@ -36,7 +38,7 @@ void no_violation(const Animal& animal, const char* phases) {
     }
 }
 
-// The same for several programs at once, 16 runs each.
+// The same for several programs in one campaign, 16 runs of each.
 void no_violation_in(const std::vector<std::string>& names, const char* phases) {
     ASSERT_GE(::sysconf(_SC_NPROCESSORS_ONLN), 2) << "one CPU proves nothing";
     std::vector<std::string> programs;
@@ -54,7 +56,7 @@ void no_violation_in(const std::vector<std::string>& names, const char* phases) 
     EXPECT_EQ(0U, *call.summary.violations) << call;
     EXPECT_EQ(call.summary.failures > 0 ? 1 : 0, call.status) << call;
     for (const RunResult& run : call.summary.results)
-        EXPECT_LT(run.exit_code, 70) << call; // in_turn's own
+        EXPECT_LT(run.exit_code, 70) << call; // 70 and more: in_turn itself has failed
 }
 
 TEST(WitnessOfBugs, SeesNoViolation) {
@@ -77,7 +79,7 @@ TEST_P(Witness, SeesNoViolationOfPhases) {
     no_violation(GetParam(), "on");
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Witness); // only the long ones
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Witness); // instantiated by the long test only
 INSTANTIATE_TEST_SUITE_P(Zoo, Witness, testing::ValuesIn(watched()),
                          name_of<testing::TestParamInfo<Animal>>);
 
@@ -99,8 +101,9 @@ INSTANTIATE_TEST_SUITE_P(Zoo, BrokenDispatch,
                                          animal("pipe_interleave_ok")),
                          name_of<testing::TestParamInfo<Animal>>);
 
-// The broken scheduler never gets the lock that keeps the policy's hooks apart, and has a program
-// that the kernel skips: such runs count for nothing, and are said.
+// pctctl-broken never gets the lock that keeps the policy's hooks apart, and one of its BPF
+// programs is skipped by the kernel now and then. The summary must say both, and must not count
+// such runs for the chance of having found a bug.
 TEST(Disturbed, RunsDoNotCount) {
     const Call call = pctctl(
         {"--depth", "1", "--seed", "72", "--runs", "4", "--keep-going", "--", built("zoo/exact3")},
@@ -122,7 +125,7 @@ TEST(Undisturbed, RunsCount) {
     }
 }
 
-// Without --verify nothing is claimed.
+// Without --verify the JSON claims nothing about violations.
 TEST(Unverified, ClaimsNothing) {
     const Call call = pctctl({"--runs", "2", "--", built("zoo/exact3")});
     ASSERT_TRUE(call.reported) << call;

@@ -18,16 +18,16 @@ std::vector<Animal> chosen(bool sick) {
     return all;
 }
 
-// The probability that a correct pctctl needs more runs than this test allows, for each of 25
-// programs. The seed is fixed: it is not drawn again each time, but when a change has altered what
-// the seeds lead to.
+// The probability, for each of 25 programs, that a correct pctctl needs more runs than this test
+// allows. The seed is fixed, so this risk is not run again each time, but only when a change alters
+// what the seed leads to.
 constexpr double kMiss = 1e-5;
 
 class Bug : public testing::TestWithParam<Animal> {};
 
 TEST_P(Bug, IsFoundWithinTheRunsTheBoundAllows) {
     const Animal& bug = GetParam();
-    // More than any needs; the search ends at the first failure.
+    // More runs than any program needs: the campaign ends at its first failure.
     const Call call =
         pctctl({"--seed", "20231", "--runs", "40000", "--jobs", bug.jobs(), "--timeout", "30",
                 "--depth", std::to_string(bug.depth), "--points", bug.points, "--", bug.path()},
@@ -39,7 +39,7 @@ TEST_P(Bug, IsFoundWithinTheRunsTheBoundAllows) {
     ASSERT_GE(found.threads, 1U) << call;
     ASSERT_GE(found.steps, 1U) << call;
 
-    // No change points are drawn in the run that measures k: it is one more.
+    // The first run measures k and has no change points: one more run is allowed.
     const double bound = 1 / (static_cast<double>(found.threads) *
                               std::pow(static_cast<double>(found.steps), bug.depth - 1));
     const std::uint64_t allowed = runs_needed(bound, kMiss) + (bug.depth > 1 ? 1 : 0);
@@ -61,7 +61,7 @@ TEST_P(Bug, IsFoundWithinTheRunsTheBoundAllows) {
 INSTANTIATE_TEST_SUITE_P(Zoo, Bug, testing::ValuesIn(chosen(true)),
                          name_of<testing::TestParamInfo<Animal>>);
 
-// Runs of these take seconds each.
+// A run of these programs takes seconds.
 bool slow(const Animal& animal) {
     return animal.heavy() || animal.timers || animal.name == "healthy_compute" ||
            animal.name == "healthy_busy_pair" || animal.name.starts_with("healthy_spin");
@@ -69,7 +69,8 @@ bool slow(const Animal& animal) {
 
 class Healthy : public testing::TestWithParam<Animal> {};
 
-// With --verify where the witness can follow: nor does a thread ever execute beside its turn.
+// With --verify, so also: no thread executes out of turn. But not for programs with hundreds of
+// threads, which make more records than the witness can keep.
 void never_fails(const Animal& healthy, const std::string& runs) {
     Arguments arguments = {"--seed",       "20232",  "--runs",      runs,
                            "--keep-going", "--jobs", healthy.jobs()};
@@ -82,7 +83,7 @@ void never_fails(const Animal& healthy, const std::string& runs) {
     EXPECT_EQ(0U, call.summary.failures) << call;
     EXPECT_EQ(0U, call.summary.violations.value_or(0)) << call;
     EXPECT_EQ(std::stoul(runs), call.summary.runs_done) << call;
-    // The program was under control, all of it.
+    // All threads of the program were under control.
     EXPECT_EQ(healthy.threads, call.summary.threads) << call;
     EXPECT_GE(call.summary.steps, healthy.threads - 1) << call;
 }
@@ -100,8 +101,9 @@ TEST_P(Healthy, NeverFails) {
 INSTANTIATE_TEST_SUITE_P(Zoo, Healthy, testing::ValuesIn(tested_alone()),
                          name_of<testing::TestParamInfo<Animal>>);
 
-// The quick ones share the loading of the scheduler, eight at a time. A program whose threads are
-// more is likely to make more steps: neighbours are to have about the same k.
+// The quick programs share campaigns, eight in each, since loading the scheduler takes longer than
+// many runs. Change points are drawn from the k of the whole campaign, so its programs should make
+// about the same number of steps; programs with the same number of threads mostly do.
 std::vector<std::vector<Animal>> groups() {
     std::vector<Animal> quick = chosen(false);
     std::erase_if(quick, slow);
@@ -140,11 +142,11 @@ TEST_P(HealthyGroup, NeverFails) {
         for (unsigned j = 0; j < kTimes; ++j) {
             const RunResult& run = call.summary.results[i * kTimes + j];
             EXPECT_EQ("pass", run.outcome) << animals[i].name << ", run " << run.number;
-            // The first and the last may be the neighbours'.
+            // The first and the last run may be a neighbour's, see InTurn.
             if (j > 0 && j + 1 < kTimes)
                 threads = std::max(threads, run.threads);
         }
-        // The program was under control, all of it.
+        // All threads of the program were under control.
         EXPECT_EQ(animals[i].threads, threads) << animals[i].name;
     }
 }
@@ -154,7 +156,8 @@ INSTANTIATE_TEST_SUITE_P(Zoo, HealthyGroup, testing::ValuesIn(groups()),
                              return info.param[0].name;
                          });
 
-// A main process that ends well does not hide that what it leaves can never go on.
+// A main process that exits with 0 does not hide a deadlock among the processes that it leaves
+// behind. Leftover processes that wait for a request are no failure.
 TEST(LeftBehind, IsLookedAtForADeadlock) {
     const Call stuck =
         pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "deadlock"});
@@ -170,7 +173,8 @@ TEST(LeftBehind, IsLookedAtForADeadlock) {
     EXPECT_EQ(idle.runs(), waiting.summary.runs_done) << waiting;
 }
 
-// Nor does what it leaves in the kernel without a process come into the next run.
+// What a run leaves in the kernel without a process, here a message queue, does not reach the next
+// run.
 TEST(LeftBehind, IsNotFoundByTheNextRun) {
     const Call call =
         pctctl({"--runs", "5", "--seed", "1", "--", built("programs/left_behind"), "queue"});

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The accelerator is chosen by trying, once; a failed try costs the command nothing.
+# KVM is tried once. When it does not work, the command runs under emulation and does not notice.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
@@ -21,7 +21,7 @@ if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
     expect "the second run" 0 "$(status "$run" -- true)"
     expect "nothing learned anew" "$files" "$(ls -i cache/pctctl)"
     if [ "$verdict" = tcg ]; then
-        # A wrong memory is corrected by the failure.
+        # The host remembers wrongly that KVM works: the failure corrects that.
         echo kvm >"$(ls -d cache/pctctl/accel-*)"
         expect "a wrong memory" 0 "$(status "$run" -- true)"
         expect "is corrected" tcg "$(cat cache/pctctl/accel-*)"

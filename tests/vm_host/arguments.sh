@@ -6,7 +6,7 @@
 mkdir "$work/a b, c" && cd "$work/a b, c" || exit 1
 
 expect "the directory, with spaces and a comma" "$PWD" "$("$run" -- pwd)"
-share_a_guest # whatever the arguments, relays and protocol are the same
+share_a_guest # for speed: arguments take the same way in every guest
 newline='
 '
 odd=$(printf 'tab\there \303\244 \001 \377 " \\ %%s $HOME')

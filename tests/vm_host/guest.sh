@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What a command finds in the guest: a kernel that can do the job and a machine of its own.
+# What a command finds in the guest: a kernel with all that pctctl needs, and a machine of its own.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # library
-# Helpers of the tests that look at the VM from outside. Sourced; leaves $work, an empty directory
-# that is removed at the end, and $run, the absolute path of vm/run.
+# Helpers of the tests that look at the VM from outside, to be sourced. Sets $work, an empty directory that is
+# removed at the end, and $run, the absolute path of vm/run.
 # shellcheck shell=sh disable=SC2034
 
 set -u
@@ -22,8 +22,8 @@ expect() {
     echo "ok: $1"
 }
 
-# share_a_guest: from here on $run takes its commands to one guest, which goes with this script. The current
-# directory is what is shared with it.
+# share_a_guest: from here on $run executes all commands in one guest, which ends with this script. It shares
+# the current directory.
 share_a_guest() {
     "$run" --pool "$work" --guests 1 --with-parent || fail "no guest: $?"
     printf '#!/bin/sh\nexec "%s" --in "%s" "$@"\n' "$run" "$work" >"$work/in-guest"
@@ -37,9 +37,9 @@ status() {
     echo $?
 }
 
-# another_user PART...: sets $as_user, a command that makes its arguments another user's, that one's $uid and
-# $gid, and $parts, a copy of vm/ and these parts of build/: the checkout may be below a directory others
-# cannot enter. Without privileges it is we ourselves, and the checkout. The directory $work/here is the user's.
+# another_user PART...: prepares commands of another user. Sets $as_user, a prefix that executes a command as that
+# user, its $uid and $gid, and $parts, a copy of vm/ and these parts of build/ (the checkout may be in a directory
+# that others cannot enter). Without root it is the present user and the checkout. The user owns $work/here.
 another_user() {
     uid=$(id -u) gid=$(id -g)
     as_user=
@@ -62,7 +62,7 @@ another_user() {
     unset PCTCTL_DEPS
 }
 
-# children PID: process ids, defunct ones left out
+# children PID: the process ids of its children, without zombies
 children() {
     for stat in /proc/[0-9]*/stat; do
         # pid (name) state ppid: the name may hold anything but is followed by the last ")"
@@ -75,7 +75,7 @@ children() {
     done
 }
 
-alive() { # alive PID: exists and is no zombie
+alive() { # alive PID: it exists and is not a zombie
     line=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
     rest=${line##*) }
     [ "${rest%% *}" != Z ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# `pctctl --vm` as a user has it: what it finds, what is left on this machine, as whom the program runs.
+# `pctctl --vm` as a user calls it: what it finds, what it leaves on this machine, as which user the program runs.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 pctctl=$root/build/pctctl
@@ -24,7 +24,7 @@ grep -q '^same outcome, same order of steps as the kept run$' said || fail "anot
 echo "ok: the same run"
 
 another_user vm pctctl
-# The program tells who it is and who started it, and fails, so that its words are kept.
+# The program prints its user and its parent, and fails, so that its output is kept.
 # shellcheck disable=SC2016
 HOME=$work/here OTHER_TEST='from here' $as_user "$parts/build/pctctl" --vm --runs 1 -- \
     sh -c 'echo "$(id -u) $(id -g) <$OTHER_TEST> <$PCTCTL_GUEST_UID>"; exit 3' >"$work/said" 2>&1

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Guests that stay up: commands one after the other behave as in guests of their own, find nothing of each
-# other, and nothing stays when the guests have to go.
+# Guests that stay up for several commands. A command behaves as in a guest of its own, finds nothing of earlier
+# ones, and nothing is left when the guests end.
 # timeout: 600
 . "$(dirname -- "$0")/lib.sh"
 mkdir "$work/here" "$work/there" && cd "$work/here" || exit 1
 pool=$work
 in_pool() { "$run" --in "$pool" "$@"; }
-# The keeper's process id: QEMU's parent.
+# The process id of the keeper, which starts the guests: the parent of QEMU.
 keeper() {
     for one in /proc/[0-9]*; do
         { tr '\0' ' ' <"$one/cmdline"; } 2>/dev/null | grep -q -- "--pool $pool " &&
@@ -36,7 +36,7 @@ expect "directory and environment" "$PWD 'x y' 1" \
 in_pool -- sh -c 'echo one >file && echo two >../there/file' || fail "sharing"
 expect "written here and there" "one two" "$(cat file ../there/file | xargs)"
 
-# Bytes of one command are not another's: unread stdin, output that nobody takes, noise left behind.
+# No command gets bytes of another: stdin that was not read, output that nobody takes, output of leftover processes.
 head -c 3000000 /dev/zero | tr '\0' x | in_pool -- head -c 1 >/dev/null
 expect "stdin is the command's own" "" "$(in_pool -- cat </dev/null)"
 {
@@ -49,7 +49,7 @@ head -c 5000000 /dev/urandom >bytes
 in_pool -- cat <bytes >copy && cmp bytes copy || fail "5 MB through the guest are not the same"
 echo "ok: 5 MB in and out, after all that"
 
-# What a command leaves.
+# What a command leaves behind.
 in_pool -- sh -c '
     set -e
     for place in /tmp /dev/shm /run /etc /var/tmp; do echo x >$place/pctctl-left; done
@@ -73,7 +73,7 @@ late=$(($(in_pool -- date +%s) - now))
 [ $late -ge 0 ] && [ $late -le 30 ] || fail "the clock: $late s"
 echo "ok: the clock"
 
-# A command that does not end by itself costs the guest its life, whose state nobody knows then; there is another.
+# A command that cannot be ended ends its guest, whose state is unknown then. The next one gets a new guest.
 expect "--timeout" 124 "$(status in_pool --timeout 3 -- sleep 1000)"
 second=$(in_pool -- cat /proc/sys/kernel/random/boot_id)
 [ "$second" != "$boot" ] || fail "the guest of a command that has not ended is still used"
@@ -96,14 +96,14 @@ expect "a handler" "9 caught" "$? $(cat out)"
 expect "a guest that panics" 125 $?
 expect "is replaced" 0 "$(status in_pool -- true)"
 
-# There is one guest: the second command waits, and both get what is theirs.
+# There is one guest: the second command waits, and each gets its own output.
 "$run" --in "$pool" -- sh -c 'sleep 1; echo first' >out1 &
 pid=$!
 expect "two at the same time" second "$(in_pool -- echo second)"
 wait $pid
 expect "the other one" first "$(cat out1)"
 
-# The end, in all its ways.
+# All ways in which a guest can end.
 qemu=$(children "$(keeper)")
 "$run" --end "$pool" || fail "--end: $?"
 ! alive_keeper && ! alive "$qemu" || fail "--end has ended before the guests"

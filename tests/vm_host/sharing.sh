@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The current directory and each --rw DIR are shared, everything else is thrown away.
+# Changes in the current directory and in each --rw DIR reach the host. All others are thrown away.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 mkdir "$work/here" "$work/there" "$work/else" && cd "$work/here" || exit 1
@@ -22,7 +22,7 @@ expect "written elsewhere" "" "$(ls ../else)"
 [ ! -e /etc/pctctl-test ] || fail "/etc was written to"
 echo "ok: this machine's /etc is as it was"
 
-# A process killed before it closes its file has still written it.
+# What a process has written is there even if it is killed before it closes the file.
 "$run" -- sh -c 'exec 3>late; echo late >&3; kill -9 $$'
 expect "written without closing" late "$(cat late)"
 
@@ -55,14 +55,14 @@ EOF
     expect "what they wrote is in the file" 42 "$(od -A n -t d4 -N 4 mapped | tr -d ' ')"
 fi
 
-# Times agree: a file made in the VM is neither from the future nor from long ago.
+# The clocks agree: a file made in the VM is neither from the future nor old.
 touch before
 "$run" -- sh -c 'touch made; date +%s%N >guest' || fail "touch"
 touch after
 [ "$(find made -newer before)" = made ] && [ "$(find after -newer made)" = after ] || fail "time stamps: $(ls -l --full-time before made after)"
 echo "ok: time stamps"
 
-# From / itself nothing is shared.
+# / itself is never shared.
 (cd / && "$run" -- sh -c 'echo >/pctctl-test') || fail "in /"
 [ ! -e /pctctl-test ] || fail "/ was written to"
 echo "ok: / is not shared"

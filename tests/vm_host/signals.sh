@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Signals reach the command; Ctrl-C ends all; whatever way it ends, nothing is left.
+# Signals reach the command. Ctrl-C ends everything. However it ends, nothing is left.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1
 mkdir tmp
 export TMPDIR="$work/tmp"
 
-begin() { # begin COMMAND...: starts it in the background, waits until it says so; $pid, $qemu
+begin() { # begin COMMAND...: starts it in the background, waits until it runs; sets $pid, $qemu
     rm -f started
     "$run" -- "$@" >out 2>err </dev/null &
     pid=$!
@@ -15,7 +15,7 @@ begin() { # begin COMMAND...: starts it in the background, waits until it says s
     qemu=$(children $pid)
     [ -n "$qemu" ] || fail "no QEMU below $pid"
 }
-end() { # end WHAT STATUS SECONDS: it ends in that time with that status and leaves nothing
+end() { # end WHAT STATUS SECONDS: it must end in that time with that status and leave nothing
     before=$(date +%s)
     wait $pid
     expect "$1" "$2" $?
@@ -25,8 +25,8 @@ end() { # end WHAT STATUS SECONDS: it ends in that time with that status and lea
     expect "$1: no file left" "" "$(ls -A tmp)"
 }
 
-# The limits below are for machines with much else to do. Where the command has to react itself, it
-# may take any time: only then no other way of ending can be mistaken for it.
+# The time limits below are for busy machines. The grace period is long, so that a command that ends has reacted
+# to the signal: it was not killed at the end of the period.
 export PCTCTL_VM_GRACE=300
 for signal in INT HUP; do
     begin sh -c 'touch started; exec sleep 1000'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A virtual machine that its host makes stand still again and again: time goes on in it, nothing
-# else does. That must not look like a thread that spins, or change the order of a run.
+# The host stops the virtual machine again and again. Its clock goes on, but nothing executes. That must not look
+# like a thread that spins, and must not change the order of a run.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1

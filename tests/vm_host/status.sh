@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The exit status is the command's; those of the VM itself are distinct.
+# The exit status is that of the command. Failures of the VM itself have statuses of their own.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1

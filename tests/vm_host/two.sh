@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Two at the same time, from one directory, do not meet.
+# Two virtual machines at the same time, started from one directory, do not disturb each other.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 cd "$work" || exit 1

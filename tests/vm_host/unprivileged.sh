@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A user without privileges runs the VM too, with a copy of the parts of its own.
+# A user without privileges can use the VM as well, with a copy of the files that it needs.
 # timeout: 400
 . "$(dirname -- "$0")/lib.sh"
 

@@ -210,11 +210,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view space = " \t\r\n";
-    size_t begin = text.find_first_not_of(space);
+    constexpr std::string_view kSpace = " \t\r\n";
+    size_t begin = text.find_first_not_of(kSpace);
     if (begin == std::string_view::npos)
         return {};
-    return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+    return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 } // namespace pctctl

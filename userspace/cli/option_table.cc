@@ -260,7 +260,7 @@ std::vector<OptionRow> all_rows() {
          "what each run meets with",
          set_verbose},
         {"-q,--quiet", nullptr, kResults, kBoth, kBoth,
-         "Say nothing but failures and errors",
+         "Print only failures, warnings and errors",
          flag(&Options::quiet)},
         {"--log", "FILE", kResults, kBoth, kBoth,
          "Write diagnostics to FILE: all that -vv shows, with\n"

@@ -38,9 +38,9 @@ std::uint64_t random_seed() {
 }
 
 Verbosity verbosity(const Options& options) {
-    return options.quiet     ? Verbosity::quiet
-           : options.verbose ? Verbosity::verbose
-                             : Verbosity::normal;
+    if (options.quiet || options.debug) // with -vv the log has the same lines
+        return Verbosity::quiet;
+    return options.verbose ? Verbosity::verbose : Verbosity::normal;
 }
 
 Caller caller(const Options& options, const Surroundings& around) {
@@ -245,45 +245,42 @@ std::string text_of(const Options& options, const Assignment& work, const std::s
     return replay_text(work.kept, options.replay_dir, report, kernel);
 }
 
-} // namespace
+// Makes the runs of the plan, shows how far it is, and keeps failing runs of a campaign on disk.
+// Returns how many of these could not be kept.
+std::uint64_t carry_out(const Options& options, const Surroundings& around, Executor& executor,
+                        Assignment& work) {
+    Report& report = work.report;
+    Progress progress(around.err, terminal_columns(around.err, options.inside_vm), work.progress,
+                      work.plan.runs);
+    Keeper keeper(RunStore(options.out, report.options, work.cwd.string()), progress, around.log);
+    report.campaign = Campaign(work.plan, executor, [&](const RunResult& run) {
+                          if (options.mode != Mode::replay)
+                              keeper.finished(run);
+                          progress.finished(run);
+                          around.log.debug("{}", run_line(run));
+                      }).run(around.listen_for_interrupts());
+    around.log.info("over after {} in {}: {}", counted(report.campaign.runs.size(), "run"),
+                    duration_text(report.campaign.elapsed_s), why_over(work.plan, report.campaign));
+    report.kept = keeper.kept();
+    return keeper.lost();
+}
 
-ExitStatus run_session(const Options& options, const Surroundings& around) {
-    auto work = assign(options, around);
-    if (!work)
-        return give_up(around, work.error());
-    Report& report = work->report;
-    tell_plan(around.log, *work);
-    auto executor = make_executor(report.options, around);
-    if (!executor)
-        return give_up(around, executor.error());
+// Computes what the report says about the runs.
+void evaluate(Mode mode, Assignment& work) {
+    Report& report = work.report;
+    report.tally = tally(report.campaign.runs, report.options, mode != Mode::replay);
+    if (mode == Mode::replay)
+        report.replay = judge_replay(work.kept, report.campaign.runs);
+}
 
-    const bool replay = options.mode == Mode::replay;
-    std::uint64_t not_kept = 0;
-    {
-        Progress progress(around.err, terminal_columns(around.err, options.inside_vm),
-                          work->progress, work->plan.runs);
-        Keeper keeper(RunStore(options.out, report.options, work->cwd.string()), progress,
-                      around.log);
-        report.campaign = Campaign(work->plan, **executor, [&](const RunResult& run) {
-                              if (!replay)
-                                  keeper.finished(run);
-                              progress.finished(run);
-                          }).run(around.listen_for_interrupts());
-        around.log.info("over after {} in {}: {}", counted(report.campaign.runs.size(), "run"),
-                        duration_text(report.campaign.elapsed_s),
-                        why_over(work->plan, report.campaign));
-        report.kept = keeper.kept();
-        not_kept = keeper.lost();
-    }
-    executor->reset(); // unload the scheduler before anything else can go wrong
-
-    report.tally = tally(report.campaign.runs, report.options, !replay);
-    if (replay)
-        report.replay = judge_replay(work->kept, report.campaign.runs);
+// Prints the report and writes JSON. What went wrong comes last, so that it is not overlooked.
+ExitStatus deliver(const Options& options, const Surroundings& around, const Assignment& work,
+                   std::uint64_t not_kept) {
+    const Report& report = work.report;
     Delivery delivery(around);
     if (!report.campaign.runs.empty() || !report.campaign.error) {
-        delivery.print(text_of(options, *work, around.kernel));
-        delivery.json(options, work->cwd, report);
+        delivery.print(text_of(options, work, around.kernel));
+        delivery.json(options, work.cwd, report);
     }
     if (const std::string warning = uncontrolled_warning(report); !warning.empty())
         around.log.error(warning);
@@ -294,6 +291,22 @@ ExitStatus run_session(const Options& options, const Surroundings& around) {
     if (report.campaign.error)
         around.log.error(report.campaign.error->message);
     return delivery.exit_status(report);
+}
+
+} // namespace
+
+ExitStatus run_session(const Options& options, const Surroundings& around) {
+    auto work = assign(options, around);
+    if (!work)
+        return give_up(around, work.error());
+    tell_plan(around.log, *work);
+    auto executor = make_executor(work->report.options, around);
+    if (!executor)
+        return give_up(around, executor.error());
+    const std::uint64_t not_kept = carry_out(options, around, **executor, *work);
+    executor->reset(); // unload the scheduler before anything else can go wrong
+    evaluate(options.mode, *work);
+    return deliver(options, around, *work, not_kept);
 }
 
 } // namespace pctctl

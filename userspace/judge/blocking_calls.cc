@@ -180,7 +180,7 @@ struct BlockingCall {
     TimeLimit limit = {};
 };
 
-constexpr BlockingCall blocking_calls[] = {
+constexpr BlockingCall kBlockingCalls[] = {
     {SYS_futex, call_futex},
     {SYS_futex_wait, call_futex_wait},
     {SYS_futex_waitv, call_futex_waitv},
@@ -229,7 +229,7 @@ constexpr BlockingCall blocking_calls[] = {
 } // namespace
 
 Wait wait_in_call(const Thread& thread, const SyscallText& call) {
-    for (const BlockingCall& entry : blocking_calls) {
+    for (const BlockingCall& entry : kBlockingCalls) {
         if (entry.number != call.number)
             continue;
         if (entry.limit.applies(call.arguments))

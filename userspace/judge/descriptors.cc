@@ -17,8 +17,8 @@ namespace pctctl {
 
 namespace {
 
-constexpr int max_epoll_depth = 5; // the kernel allows fewer
-constexpr std::uint64_t max_polled_descriptors = 65536;
+constexpr int kMaxEpollDepth = 5; // the kernel allows fewer
+constexpr std::uint64_t kMaxPolledDescriptors = 65536;
 
 std::string numbered(std::string_view what, int fd) {
     return std::string(what) + " (descriptor " + std::to_string(fd) + ")";
@@ -49,7 +49,7 @@ Source pidfd_source(const Descriptor& descriptor) {
 // Internal if each of its members is.
 Source epoll_source(const Descriptor& set) {
     const std::string name = numbered("an epoll set", set.fd);
-    if (set.depth > max_epoll_depth)
+    if (set.depth > kMaxEpollDepth)
         return external_source(name + " nested too deeply");
     const auto entries = parse_epoll(set.thread.fdinfo(set.fd));
     if (!entries || set.link != "anon_inode:[eventpoll]")
@@ -73,7 +73,7 @@ struct DescriptorKind {
     std::string_view link;
     Source (*source)(const Descriptor&);
 };
-constexpr DescriptorKind descriptor_kinds[] = {
+constexpr DescriptorKind kDescriptorKinds[] = {
     {"pipe:", pipe_source},
     {"socket:", [](const Descriptor& d) { return socket_source(d.thread, d.fd, d.link); }},
     // Has no name by which a process outside could open it.
@@ -94,7 +94,7 @@ Source source_of(const BlockedThread& thread, int fd, int depth) {
     const auto link = thread.link(fd);
     if (!link)
         return external_source("descriptor " + std::to_string(fd) + ", which is closed");
-    for (const DescriptorKind& kind : descriptor_kinds)
+    for (const DescriptorKind& kind : kDescriptorKinds)
         if (link->starts_with(kind.link))
             return kind.source({thread, fd, *link, depth});
     return external_source(numbered("'" + *link + "'", fd));
@@ -119,7 +119,7 @@ Wait descriptors_wait(const BlockedThread& thread, const std::vector<int>& fds, 
 
 Wait poll_set_wait(const BlockedThread& thread, std::uint64_t array, std::uint64_t count) {
     const char* const unreadable = "polls a set that cannot be read";
-    if (count > max_polled_descriptors)
+    if (count > kMaxPolledDescriptors)
         return external_wait(unreadable);
     std::vector<pollfd> set(count);
     if (count > 0 && !thread.read(array, std::as_writable_bytes(std::span(set))))
@@ -133,7 +133,7 @@ Wait poll_set_wait(const BlockedThread& thread, std::uint64_t array, std::uint64
 
 Wait select_sets_wait(const BlockedThread& thread, std::uint64_t count, const std::uint64_t* sets) {
     const char* const unreadable = "selects from a set that cannot be read";
-    if (count > max_polled_descriptors)
+    if (count > kMaxPolledDescriptors)
         return external_wait(unreadable);
     std::vector<int> fds;
     std::vector<std::uint64_t> words((count + 63) / 64);

@@ -30,46 +30,25 @@ struct SyscallPoint {
     unsigned traits;
 };
 
-constexpr SyscallPoint syscall_points[] = {
+constexpr SyscallPoint kSyscallPoints[] = {
 #define X(name, traits) {SYS_##name, (traits) | PCT_POINT_STEP},
     PCT_SYSCALL_POINTS(X)
 #undef X
 };
 
-constexpr unsigned libc_traits[] = {
+constexpr unsigned kLibcTraits[] = {
 #define X(name, traits) (traits) | PCT_POINT_STEP,
     PCT_LIBC_POINTS(X)
 #undef X
 };
-static_assert(std::size(libc_traits) <= PCT_OBJECT_POINTS);
-
-// The last warning of libbpf, so that our one line about an error can name the cause.
-std::string& last_complaint() {
-    static thread_local std::string text;
-    return text;
-}
-
-int remember_complaint(enum libbpf_print_level level, const char* format, va_list args) {
-    if (level != LIBBPF_WARN)
-        return 0;
-    char line[512];
-    std::vsnprintf(line, sizeof line, format, args);
-    std::string_view text(line);
-    while (!text.empty() && text.back() == '\n')
-        text.remove_suffix(1);
-    if (text.find('\n') == std::string_view::npos)
-        last_complaint() = text;
-    return 0;
-}
+static_assert(std::size(kLibcTraits) <= PCT_OBJECT_POINTS);
 
 Error bpf_error(const std::string& what, int error) {
     if (error == EPERM) // not EACCES, which comes from the verifier
         return Error::environment("cannot " + what +
                                   ": not permitted; run as root, outside of a container");
-    std::string text = "cannot " + what + ": " + errno_text(error);
-    if (!last_complaint().empty())
-        text += " (" + last_complaint() + ")";
-    return Error::environment(text + "; see 'pctctl doctor', or use --vm");
+    return Error::environment("cannot " + what + ": " + errno_text(error) +
+                              "; see libbpf's warnings and 'pctctl doctor', or use --vm");
 }
 
 template <typename T> struct Destroy {
@@ -131,7 +110,6 @@ BpfScheduler::~BpfScheduler() {
 
 Result<std::unique_ptr<BpfScheduler>> BpfScheduler::load(const Options& options) {
     std::unique_ptr<BpfScheduler> kernel(new BpfScheduler(options.slots));
-    libbpf_set_print(remember_complaint);
     if (Status status = kernel->attach(options); !status)
         return status.error();
     kernel->reader_ = std::jthread([self = kernel.get()](const std::stop_token& stop) {
@@ -150,19 +128,18 @@ Status BpfScheduler::attach(const Options& options) {
     if (!o.sched || !o.kick)
         return bpf_error("open the BPF objects", errno);
 
-    const std::optional<std::uint64_t> flags = scheduler_flags();
-    if (!flags)
+    if (!options.flags)
         return Error::environment(std::string("the kernel's sched_ext is too old; ") +
                                   kNewerKernel);
-    o.sched->struct_ops.pct_ops->flags = *flags;
+    o.sched->struct_ops.pct_ops->flags = *options.flags;
     auto& settings = *o.sched->rodata;
     settings.nr_slots = options.slots;
     for (const pct_policy policy : options.policies)
         settings.loaded_policies |= 1U << policy;
-    for (const SyscallPoint& point : syscall_points)
+    for (const SyscallPoint& point : kSyscallPoints)
         settings.syscall_traits[point.number] = static_cast<std::uint16_t>(point.traits);
-    for (std::size_t i = 0; i < std::size(libc_traits); ++i)
-        settings.libc_traits[i] = static_cast<std::uint16_t>(libc_traits[i]);
+    for (std::size_t i = 0; i < std::size(kLibcTraits); ++i)
+        settings.libc_traits[i] = static_cast<std::uint16_t>(kLibcTraits[i]);
     bpf_map__set_max_entries(o.sched->maps.ends, options.slots * PCT_MAX_ENDS);
     const std::string loader = own_loader();
     if (!loader.empty()) {

@@ -33,9 +33,10 @@ class BpfScheduler {
 public:
     struct Options {
         unsigned slots = 1;
-        unsigned points = 0;               // PCT_POINTS_*
-        std::vector<pct_policy> policies;  // those that a run can have
-        std::vector<ProbedObject> objects; // at most PCT_MAX_OBJECTS; [0] is the C library
+        unsigned points = 0;                // PCT_POINTS_*
+        std::vector<pct_policy> policies;   // those that a run can have
+        std::vector<ProbedObject> objects;  // at most PCT_MAX_OBJECTS; [0] is the C library
+        std::optional<std::uint64_t> flags; // of this kernel, see KernelSupport
     };
 
     static Result<std::unique_ptr<BpfScheduler>> load(const Options& options);

@@ -20,7 +20,7 @@ struct Enumerator {
     const char* name;
 };
 
-constexpr const char* functions[] = {
+constexpr const char* kFunctions[] = {
 #define X(name) #name,
     PCT_KERNEL_FUNCTIONS(X)
 #undef X
@@ -29,15 +29,15 @@ constexpr const char* functions[] = {
 constexpr struct {
     const char* either;
     const char* successor;
-} alternatives[] = {
+} kAlternatives[] = {
 #define X(name, successor) {#name, #successor},
     PCT_KERNEL_ALTERNATIVES(X)
 #undef X
 };
 
 #define X(type, name) {#type, #name},
-constexpr Enumerator enumerators[] = {PCT_KERNEL_ENUMERATORS(X)};
-constexpr Enumerator flags[] = {PCT_KERNEL_OPS_FLAGS(X)};
+constexpr Enumerator kEnumerators[] = {PCT_KERNEL_ENUMERATORS(X)};
+constexpr Enumerator kFlags[] = {PCT_KERNEL_OPS_FLAGS(X)};
 #undef X
 
 // Answers from one pass over the kernel's 150,000 types: libbpf's search by name is a pass for each
@@ -67,12 +67,12 @@ public:
 
 private:
     void collect() {
-        std::unordered_set<std::string_view> names(std::begin(functions), std::end(functions));
-        for (const auto& [either, successor] : alternatives)
+        std::unordered_set<std::string_view> names(std::begin(kFunctions), std::end(kFunctions));
+        for (const auto& [either, successor] : kAlternatives)
             names.insert({either, successor});
-        for (const Enumerator& enumerator : enumerators)
+        for (const Enumerator& enumerator : kEnumerators)
             values_[enumerator.type];
-        for (const Enumerator& flag : flags)
+        for (const Enumerator& flag : kFlags)
             values_[flag.type];
         for (__u32 id = 1; id < btf__type_cnt(types_.get()); ++id) {
             const btf_type* type = btf__type_by_id(types_.get(), id);
@@ -109,39 +109,40 @@ private:
     std::unordered_map<std::string_view, Values> values_; // by type
 };
 
-} // namespace
-
-std::optional<std::string> missing_in_kernel(const std::string& types) {
-    const KernelTypes kernel(types);
-    if (!kernel)
-        return std::nullopt;
-    for (const char* function : functions)
+std::optional<std::string> first_missing(const KernelTypes& kernel) {
+    for (const char* function : kFunctions)
         if (!kernel.has(function))
             return function;
-    for (const auto& [either, successor] : alternatives)
+    for (const auto& [either, successor] : kAlternatives)
         if (!kernel.has(either) && !kernel.has(successor))
             return std::string(either) + " and " + successor;
-    for (const Enumerator& enumerator : enumerators)
+    for (const Enumerator& enumerator : kEnumerators)
         if (!kernel.value(enumerator))
             return enumerator.name;
-    for (const Enumerator& flag : flags)
+    for (const Enumerator& flag : kFlags)
         if (!kernel.value(flag))
             return flag.name;
     return std::nullopt;
 }
 
-std::optional<std::uint64_t> scheduler_flags(const std::string& types) {
-    const KernelTypes kernel(types);
-    if (!kernel)
-        return std::nullopt;
+std::optional<std::uint64_t> all_flags(const KernelTypes& kernel) {
     std::uint64_t all = 0;
-    for (const Enumerator& flag : flags) {
+    for (const Enumerator& flag : kFlags) {
         const std::optional<std::uint64_t> value = kernel.value(flag);
         if (!value)
             return std::nullopt;
         all |= *value;
     }
     return all;
+}
+
+} // namespace
+
+KernelSupport read_kernel_support(const std::string& types) {
+    const KernelTypes kernel(types);
+    if (!kernel)
+        return {};
+    return {first_missing(kernel), all_flags(kernel)};
 }
 
 } // namespace pctctl

@@ -14,12 +14,16 @@ constexpr const char* kNewerKernel = "boot a newer kernel with CONFIG_SCHED_CLAS
                                      "has all that is needed) or use --vm";
 constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 
-// The first function or enumerator of the table that is not in this file of kernel types. Nothing
-// if all are there, or if the file cannot be read.
-std::optional<std::string> missing_in_kernel(const std::string& types);
+struct KernelSupport {
+    // The first function or enumerator of the table that the kernel lacks.
+    std::optional<std::string> missing;
+    // The scheduler's flags (PCT_KERNEL_OPS_FLAGS), as this kernel numbers them. Nothing when it
+    // lacks one of them.
+    std::optional<std::uint64_t> scheduler_flags;
+};
 
-// The scheduler's flags (PCT_KERNEL_OPS_FLAGS), as that kernel numbers them. Nothing when one of
-// them is missing, or the file cannot be read.
-std::optional<std::uint64_t> scheduler_flags(const std::string& types = kKernelTypes);
+// Reads a file of kernel types, which takes some tenths of a second on an emulated CPU. Nothing is
+// set if it cannot be read.
+KernelSupport read_kernel_support(const std::string& types);
 
 } // namespace pctctl

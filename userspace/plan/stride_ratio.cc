@@ -20,11 +20,11 @@ double least_likely_edge_of_ratio(double ratio) {
     for (std::size_t i = 0; i <= kSteps; i++)
         f[i] = 1 - std::exp(static_cast<double>(i) / kSteps / 2) / 2;
     const auto end = static_cast<std::size_t>(std::ceil(ratio * kSteps));
-    constexpr double h = 1.0 / kSteps;
+    constexpr double kWidth = 1.0 / kSteps;
     while (f.size() <= end) { // the trapezoidal rule, solved for the new value
         const std::size_t i = f.size();
         const double old = f[i - 1] - f[i - 1 - kSteps];
-        f.push_back((f[i - 1] + h / 4 * (old - f[i - kSteps])) / (1 - h / 4));
+        f.push_back((f[i - 1] + kWidth / 4 * (old - f[i - kSteps])) / (1 - kWidth / 4));
     }
     return f[end];
 }

@@ -37,6 +37,12 @@ std::string status_line(const ProgressState& state, unsigned columns) {
     return text;
 }
 
+std::string run_line(const RunResult& run) {
+    return fmt::format("run {}: {} (seed {}, {}, {}, {:.0f} ms)", run.number, outcome_text(run),
+                       run.seed.text(), counted(run.threads, "thread"), counted(run.steps, "step"),
+                       run.duration_ms);
+}
+
 std::optional<unsigned> milestone(std::uint64_t before, std::uint64_t done, std::uint64_t total) {
     constexpr std::array kPercentages = {90U, 75U, 50U, 25U, 10U, 1U};
     for (const unsigned percentage : kPercentages) {
@@ -79,9 +85,7 @@ void Progress::finished(const RunResult& run, Clock::time_point now) {
     if (verbosity_ == Verbosity::quiet)
         return;
     if (verbosity_ == Verbosity::verbose) {
-        line(fmt::format("run {}: {} (seed {}, {}, {}, {:.0f} ms)", run.number, outcome_text(run),
-                         run.seed.text(), counted(run.threads, "thread"),
-                         counted(run.steps, "step"), run.duration_ms));
+        line(run_line(run));
         return;
     }
     if (run.failed())

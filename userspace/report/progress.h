@@ -24,6 +24,8 @@ struct ProgressState {
 std::string progress_text(const ProgressState& state);
 // The same, cut so that it fits on one terminal line of so many columns.
 std::string status_line(const ProgressState& state, unsigned columns);
+// "run 3: signal SIGSEGV (seed ..., 2 threads, 10 steps, 7 ms)".
+std::string run_line(const RunResult& run);
 // The highest percentage (of 1, 10, 25, 50, 75, 90) that was reached between two counts.
 std::optional<unsigned> milestone(std::uint64_t before, std::uint64_t done, std::uint64_t total);
 

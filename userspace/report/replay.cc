@@ -28,13 +28,23 @@ std::string or_none(const std::optional<std::string>& text) {
     return text.value_or("none");
 }
 
+// A line about a run in which the scheduler itself was disturbed.
+std::string disturbed_line(const RunResult& run) {
+    if (!run.disturbed())
+        return {};
+    return fmt::format(
+        "  disturbed, so its order need not be the seed's: calls of the scheduler left "
+        "out by the kernel: {}, calls of the policy not kept apart: {}\n",
+        run.skipped_calls, run.unlocked_hooks);
+}
+
 std::string try_text(const RunResult& run) {
     std::string text = fmt::format("{}\n", outcome_text(run));
     if (const std::string_view words = last_line(run.err); run.failed() && !words.empty())
         text += fmt::format("  its last words: {}\n", printable(words, 200));
     text += fmt::format("  order of steps: {:016x} ({}, {}, switches: {})\n", run.order_hash,
                         counted(run.threads, "thread"), counted(run.steps, "step"), run.switches);
-    return text;
+    return text + disturbed_line(run);
 }
 
 // "in all 5 tries", "in 3 of 5 tries"; with one try "" or "not".
@@ -84,6 +94,8 @@ std::string causes_text(const std::optional<RunRecord>& kept, const Report& repo
         text += fmt::format("  - {}: a thread without progress was demoted; --spin-limit measures "
                             "CPU time, which varies\n",
                             counted(report.tally.interventions, "intervention"));
+    if (report.tally.disturbed > 0 || (kept && kept->result.disturbed()))
+        text += "  - the scheduler was disturbed in a run, see above\n";
     text += "  - timers, timed waits and clocks, signals and input from outside, files left by "
             "earlier runs\n"
             "  - random numbers, process ids and addresses that the program's decisions depend on\n"
@@ -154,7 +166,8 @@ std::string replay_text(const std::optional<RunRecord>& kept, const std::string&
         text += fmt::format("kept run: {}\n  order of steps: {:016x} ({}, {})\n",
                             outcome_text(kept->result), kept->result.order_hash,
                             counted(kept->result.threads, "thread"),
-                            counted(kept->result.steps, "step"));
+                            counted(kept->result.steps, "step")) +
+                disturbed_line(kept->result);
     std::size_t shown = 0;
     for (const RunResult& run : report.campaign.runs) {
         if (shown++ == kTriesShown)

@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kSchema =
-    4; // 3: without focus; 2: without phases; 1: without strides, all steps counted
+constexpr int kSchema = 4; // 3: without focus and the counts of disturbances; 2: without phases;
+                            // 1: without strides, all steps counted
 constexpr const char* kKind = "pctctl run";
 
 // Program arguments and paths are bytes, JSON strings are not.
@@ -144,6 +144,8 @@ RunRecord record_from(const json& j) {
     run.steps = number(j.at("steps"), 0, ~0ULL);
     run.switches = number(j.at("switches"), 0, ~0ULL);
     run.interventions = number(j.at("interventions"), 0, ~0ULL);
+    run.skipped_calls = number(j.at("skipped_calls"), 0, ~0ULL);
+    run.unlocked_hooks = number(j.at("unlocked_hooks"), 0, ~0ULL);
     const auto hash = parse_number_or_hex("0x" + j.at("order_hash").get<std::string>());
     if (!hash)
         throw std::invalid_argument("order_hash is not hex");
@@ -240,6 +242,8 @@ std::string to_json_text(const RunRecord& record) {
     j["steps"] = run.steps;
     j["switches"] = run.switches;
     j["interventions"] = run.interventions;
+    j["skipped_calls"] = run.skipped_calls;
+    j["unlocked_hooks"] = run.unlocked_hooks;
     j["order_hash"] = fmt::format("{:016x}", run.order_hash);
     j["violations"] = run.violations ? json(*run.violations) : json(nullptr);
     j["duration_ms"] = run.duration_ms;

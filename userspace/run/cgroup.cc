@@ -202,10 +202,10 @@ Result<std::optional<std::string>> Cgroup::limit_processes(unsigned count) {
 }
 
 std::uint64_t Cgroup::limit_hits() const {
-    constexpr std::string_view name = "max ";
+    constexpr std::string_view kName = "max ";
     for (const std::string& line : split(read_text(path_ + "/pids.events").value_or(""), '\n'))
-        if (line.starts_with(name))
-            return std::strtoull(line.c_str() + name.size(), nullptr, 10);
+        if (line.starts_with(kName))
+            return std::strtoull(line.c_str() + kName.size(), nullptr, 10);
     return 0;
 }
 

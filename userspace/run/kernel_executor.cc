@@ -18,6 +18,7 @@
 #include "judge/judge.h"
 #include "judge/roster.h"
 #include "kernel/bpf_scheduler.h"
+#include "kernel/libbpf_messages.h"
 #include "kernel/private_libc.h"
 #include "plan/policies.h"
 #include "plan/races.h"
@@ -131,7 +132,7 @@ private:
     };
 
     KernelExecutor(const ExecutorOptions& options, std::vector<int> cpus, Log log)
-        : options_(options), cpus_(std::move(cpus)), log_(std::move(log)) {}
+        : options_(options), cpus_(std::move(cpus)), log_(std::move(log)), libbpf_messages_(log_) {}
     Status prepare_groups();
     pct_run_config configure(unsigned slot, const RunPlan& plan) const;
     Cgroup& group(unsigned slot) { return options_.jobs > 1 ? slots_[slot] : *cgroup_; }
@@ -142,12 +143,13 @@ private:
     bool at_rest(unsigned slot) const;
     Status bury(unsigned slot, Process& process);
     void tell_what_is_loaded(const BpfScheduler::Options& load) const;
-    void tell_end(const RunResult& run, const pct_run_state& state) const;
+    void tell_counters(const RunResult& run, const pct_run_state& state) const;
 
     // In order of construction, since a later member may use an earlier one.
     ExecutorOptions options_;
     std::vector<int> cpus_; // never empty
     Log log_;
+    LibbpfMessages libbpf_messages_;      // before all that uses libbpf
     std::atomic<bool> cancelled_ = false; // noticed within a kHeartbeat
     std::optional<Guardian> guardian_;
     std::optional<Cgroup> cgroup_;
@@ -172,8 +174,9 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     if (!program)
         return program.error();
     // Errors of the program come first, since they do not depend on the machine.
-    if (Status ready = preflight(); !ready)
-        return ready.error();
+    const Result<KernelSupport> support = preflight();
+    if (!support)
+        return support.error();
     const std::vector<pct_policy> policies = portfolio_ids(options.policy);
     const auto runs_in_parallel = [](pct_policy id) {
         pct_policy_config config = {};
@@ -210,6 +213,7 @@ Result<std::unique_ptr<Executor>> KernelExecutor::make(const ExecutorOptions& op
     load.slots = options.jobs;
     load.points = options.points;
     load.policies = policies;
+    load.flags = support->scheduler_flags;
     Result<std::string> libc = libc_path();
     if (!libc)
         return libc.error();
@@ -467,13 +471,12 @@ Status KernelExecutor::bury(unsigned slot, Process& process) {
     return Done{};
 }
 
-void KernelExecutor::tell_end(const RunResult& run, const pct_run_state& state) const {
-    log_.debug(
-        "run {} ended after {:.0f} ms: {}{}{}; threads {}, steps {}, switches {}; demotions: "
-        "{}; holds broken {}; interventions {}; events lost {}",
-        run.number, run.duration_ms, name(run.outcome), run.detail.empty() ? "" : ": ",
-        printable(run.detail), run.threads, run.steps, run.switches, demotions_text(state),
-        state.hold_breaks, run.interventions, state.lost_events);
+void KernelExecutor::tell_counters(const RunResult& run, const pct_run_state& state) const {
+    log_.debug("run {}: switches {}; demotions: {}; holds given up {}; interventions {}; calls "
+               "left out {}, "
+               "not kept apart {}; events lost {}",
+               run.number, run.switches, demotions_text(state), state.hold_breaks,
+               run.interventions, run.skipped_calls, run.unlocked_hooks, state.lost_events);
 }
 
 Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
@@ -574,7 +577,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.duration_ms = std::chrono::duration<double, std::milli>(end - start).count();
     result.out = out->contents();
     result.err = err->contents();
-    tell_end(result, state);
+    tell_counters(result, state);
     if (watch_of_witness) {
         Result<std::vector<pct_witness_record>> records = watch_of_witness->take(root);
         if (!records)

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/proc_text.h"
 #include "base/text.h"
-#include "kernel/kernel_functions.h"
 #include "pctctl/run.h"
 #include "run/cgroup.h"
 
@@ -56,6 +55,7 @@ struct Machine {
     std::string release = read_line(root + "/proc/sys/kernel/osrelease").value_or("unknown");
     std::string version = read_line(root + "/proc/sys/kernel/version").value_or("");
     std::optional<std::string> config = kernel_config();
+    KernelSupport support = read_kernel_support(root + kKernelTypes);
 
     std::optional<std::string> kernel_config() const {
         if (auto text = read_gzip(root + "/proc/config.gz"))
@@ -83,9 +83,10 @@ struct Machine {
 
 Check check_kernel(const Machine& machine) {
     if (exists(machine.root + "/sys/kernel/sched_ext")) {
-        if (auto name = missing_in_kernel(machine.root + "/sys/kernel/btf/vmlinux"))
+        if (machine.support.missing)
             return Check::fail("sched_ext",
-                               "the sched_ext of kernel " + machine.release + " lacks " + *name,
+                               "the sched_ext of kernel " + machine.release + " lacks " +
+                                   *machine.support.missing,
                                kNewerKernel);
         return Check::ok("sched_ext", "kernel " + machine.release + " has it");
     }
@@ -102,9 +103,10 @@ Check check_kernel(const Machine& machine) {
 }
 
 Check check_btf(const Machine& machine) {
-    if (exists(machine.root + "/sys/kernel/btf/vmlinux"))
-        return Check::ok("kernel types", "/sys/kernel/btf/vmlinux is there");
-    return Check::fail("kernel types", "/sys/kernel/btf/vmlinux is absent",
+    const std::string types = kKernelTypes;
+    if (exists(machine.root + types))
+        return Check::ok("kernel types", types + " is there");
+    return Check::fail("kernel types", types + " is absent",
                        "boot a kernel with CONFIG_DEBUG_INFO_BTF=y or use --vm");
 }
 
@@ -134,12 +136,12 @@ Check check_realtime(const Machine& machine) {
 
 // The preemption model that the kernel has started with; empty: not known.
 std::string booted_preemption(const Machine& machine) {
-    constexpr std::string_view option = "preempt=";
+    constexpr std::string_view kOption = "preempt=";
     std::string model;
     for (const std::string& word :
          split(trimmed(read_text(machine.root + "/proc/cmdline").value_or("")), ' '))
-        if (word.starts_with(option))
-            model = word.substr(option.size()); // the last one counts
+        if (word.starts_with(kOption))
+            model = word.substr(kOption.size()); // the last one counts
     if (!model.empty())
         return model;
     for (const auto& [name, is] : {std::pair{"CONFIG_PREEMPT", "full"},
@@ -152,9 +154,9 @@ std::string booted_preemption(const Machine& machine) {
 }
 
 Check check_preemption(const Machine& machine) {
-    constexpr const char* what = "preemption";
+    constexpr const char* kWhat = "preemption";
     // A thread that loses at a step would go on with it until the kernel gets round to preempting.
-    constexpr const char* remedy =
+    constexpr const char* kRemedy =
         "else changes of priority come too late; boot with preempt=full, "
         "write 'full' to /sys/kernel/debug/sched/preempt, or use --vm";
     auto model = read_text(machine.root + "/sys/kernel/debug/sched/preempt");
@@ -165,35 +167,35 @@ Check check_preemption(const Machine& machine) {
                                ? model->substr(begin + 1, end - begin - 1)
                                : "";
         if (name == "full" || name == "lazy")
-            return Check::ok(what, "the model is '" + name + "'");
-        return Check::fail(what, "the model is '" + name + "', it has to be 'full' or 'lazy'",
-                           remedy);
+            return Check::ok(kWhat, "the model is '" + name + "'");
+        return Check::fail(kWhat, "the model is '" + name + "', it has to be 'full' or 'lazy'",
+                           kRemedy);
     }
     bool dynamic = machine.version.find("PREEMPT_DYNAMIC") != std::string::npos;
     bool built_in = machine.version.find("PREEMPT") != std::string::npos;
     if (built_in && !dynamic)
-        return Check::ok(what, "the kernel is preemptible");
+        return Check::ok(kWhat, "the kernel is preemptible");
     if (!dynamic)
-        return Check::fail(what, "the kernel was not built to be preemptible", remedy);
+        return Check::fail(kWhat, "the kernel was not built to be preemptible", kRemedy);
     const std::string booted = booted_preemption(machine);
     if (booted.empty())
-        return Check::fail(what, "the model is not known, since debugfs cannot be read",
+        return Check::fail(kWhat, "the model is not known, since debugfs cannot be read",
                            "mount it with 'mount -t debugfs none /sys/kernel/debug' as root");
     if (booted == "full" || booted == "lazy")
-        return Check::ok(what, "the kernel was booted with the model '" + booted + "'");
-    return Check::fail(what,
+        return Check::ok(kWhat, "the kernel was booted with the model '" + booted + "'");
+    return Check::fail(kWhat,
                        "the kernel was booted with the model '" + booted +
                            "', it has to be 'full' or 'lazy'",
-                       remedy);
+                       kRemedy);
 }
 
 Check check_rights(const Machine& machine) {
-    constexpr const char* what = "privileges";
+    constexpr const char* kWhat = "privileges";
     auto status = read_text(machine.root + "/proc/self/status").value_or("");
     // "real effective saved file-system"
     auto ids = split(parse_field(status, "Uid").value_or(""), '\t');
     if (ids.size() < 2 || ids[1] != "0")
-        return Check::fail(what, "not root", "run pctctl with sudo, or use --vm");
+        return Check::fail(kWhat, "not root", "run pctctl with sudo, or use --vm");
     std::string text = parse_field(status, "CapEff").value_or("0");
     std::uint64_t effective = 0;
     std::from_chars(text.data(), text.data() + text.size(), effective, 16);
@@ -211,9 +213,9 @@ Check check_rights(const Machine& machine) {
         if (!(effective >> capability.bit & 1))
             missing += std::string(missing.empty() ? "" : ", ") + capability.name;
     if (!missing.empty())
-        return Check::fail(what, "root without " + missing,
+        return Check::fail(kWhat, "root without " + missing,
                            "leave the container, give it these capabilities, or use --vm");
-    return Check::ok(what, "root with all capabilities needed");
+    return Check::ok(kWhat, "root with all capabilities needed");
 }
 
 Check check_lockdown(const Machine& machine) {
@@ -236,19 +238,19 @@ Check check_jit(const Machine& machine) {
 }
 
 Check check_cgroups(const Machine& machine) {
-    constexpr const char* what = "cgroup v2";
+    constexpr const char* kWhat = "cgroup v2";
     auto mount = find_cgroup_mount(read_text(machine.root + "/proc/self/mounts").value_or(""));
     if (!mount)
-        return Check::fail(what, "not mounted",
+        return Check::fail(kWhat, "not mounted",
                            "mount it with 'mount -t cgroup2 none /sys/fs/cgroup', or use --vm");
     auto controllers =
         split(trimmed(read_text(machine.root + *mount + "/cgroup.controllers").value_or("")), ' ');
     if (std::find(controllers.begin(), controllers.end(), "pids") == controllers.end())
         return Check::warn(
-            what, "at " + *mount + ", without the pids controller",
+            kWhat, "at " + *mount + ", without the pids controller",
             "boot with 'systemd.unified_cgroup_hierarchy=1', else a program that forks "
             "without end is not bounded");
-    return Check::ok(what, "at " + *mount + ", with the pids controller");
+    return Check::ok(kWhat, "at " + *mount + ", with the pids controller");
 }
 
 Check check_namespaces(const Machine& machine) {
@@ -283,6 +285,17 @@ Check check_uprobes(const Machine& machine) {
         "uprobes",
         "the kernel lacks them" + std::string(option == "n" ? " (CONFIG_UPROBES is not set)" : ""),
         "boot a kernel with CONFIG_UPROBES=y and CONFIG_UPROBE_EVENTS=y, or use --vm");
+}
+
+std::vector<Check> checks_of(const Machine& machine) {
+    std::vector<Check> checks{check_rights(machine), check_kernel(machine), check_btf(machine)};
+    if (auto check = check_scheduler(machine))
+        checks.push_back(*check);
+    for (auto check : {check_realtime, check_preemption, check_lockdown, check_jit, check_uprobes,
+                       check_cgroups, check_namespaces, check_libbpf})
+        checks.push_back(check(machine));
+    checks.push_back(check_cpus(machine.root));
+    return checks;
 }
 
 } // namespace
@@ -321,26 +334,19 @@ Check check_cpus(const std::string& root) {
 }
 
 std::vector<Check> check_machine(const std::string& root, const std::string& libbpf) {
-    Machine machine{root, libbpf};
-    std::vector<Check> checks{check_rights(machine), check_kernel(machine), check_btf(machine)};
-    if (auto check = check_scheduler(machine))
-        checks.push_back(*check);
-    for (auto check : {check_realtime, check_preemption, check_lockdown, check_jit, check_uprobes,
-                       check_cgroups, check_namespaces, check_libbpf})
-        checks.push_back(check(machine));
-    checks.push_back(check_cpus(root));
-    return checks;
+    return checks_of(Machine{root, libbpf});
 }
 
 std::vector<Check> check_machine() {
     return check_machine("", libbpf_version_string());
 }
 
-Status preflight(const std::string& root) {
-    for (const Check& check : check_machine(root, libbpf_version_string()))
+Result<KernelSupport> preflight(const std::string& root) {
+    const Machine machine{root, libbpf_version_string()};
+    for (const Check& check : checks_of(machine))
         if (check.level == Check::Level::fail)
             return Error::environment(check.what + ": " + check.detail + "; " + check.remedy);
-    return Done{};
+    return machine.support;
 }
 
 } // namespace pctctl

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/kernel_functions.h"
 
 namespace pctctl {
 
@@ -36,7 +37,8 @@ std::vector<Check> check_machine();
 // Of check_machine(): are there CPUs that parallel policies leave idle?
 Check check_cpus(const std::string& root = "");
 
-// The first check that fails, as an error with exit status `environment`. Warnings pass.
-Status preflight(const std::string& root = "");
+// The first check that fails, as an error with exit status `environment`. Warnings pass. Otherwise
+// what the checks have read about the kernel.
+Result<KernelSupport> preflight(const std::string& root = "");
 
 } // namespace pctctl

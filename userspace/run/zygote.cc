@@ -299,8 +299,8 @@ void reset_signals() {
 // succeed and do nothing. Only the change to `allowed_policy` works, which the root process needs.
 // The filter needs CAP_SYS_ADMIN; the other way, NO_NEW_PRIVS, would break set-user-id programs.
 int install_filter(int allowed_policy) {
-    constexpr std::uint32_t x32 = 0x40000000;
-    constexpr std::uint32_t pretend = SECCOMP_RET_ERRNO | 0;
+    constexpr std::uint32_t kX32 = 0x40000000;
+    constexpr std::uint32_t kPretend = SECCOMP_RET_ERRNO | 0;
     sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 4, 0),
@@ -309,16 +309,16 @@ int install_filter(int allowed_policy) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 154, 10, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 156, 9, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 351, 8, 7),
-        // x86-64, with or without x32's bit
+        // x86-64, with or without the bit of x32
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~x32),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~kX32),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setparam, 5, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 0, 2),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(allowed_policy), 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, pretend),
+        BPF_STMT(BPF_RET | BPF_K, kPretend),
     };
     sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
     // SPEC_ALLOW: no slower memory accesses than without the filter.

@@ -16,12 +16,12 @@ public:
         read_threads(log);
         if (history_.flaws.empty()) {
             merge(log, records);
-            turn_of_.resize(history_.threads.size(), History::none);
+            turn_of_.resize(history_.threads.size(), History::kNone);
             find_first_thread();
             for (History::Moment& moment : history_.moments)
                 moment.event ? on_event(moment) : on_record(moment);
             std::erase_if(history_.moments,
-                          [](const auto& m) { return m.thread == History::none; });
+                          [](const auto& m) { return m.thread == History::kNone; });
         }
         return std::move(history_);
     }
@@ -29,9 +29,9 @@ public:
 private:
     // What is known of a task while it lives.
     struct Life {
-        std::size_t thread = History::none;
-        std::size_t turn = History::none; // the one that it is in
-        std::uint64_t user_state = 0;     // pct_witness_record.user_state when that began
+        std::size_t thread = History::kNone;
+        std::size_t turn = History::kNone; // the one that it is in
+        std::uint64_t user_state = 0;      // pct_witness_record.user_state when that began
     };
 
     void read_threads(std::span<const pct_event> log) {
@@ -96,12 +96,12 @@ private:
         if (event.type == PCT_EVENT_THREAD && event.thread != 0) {
             unborn_[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
             const std::size_t turn =
-                event.parent < turn_of_.size() ? turn_of_[event.parent] : History::none;
+                event.parent < turn_of_.size() ? turn_of_[event.parent] : History::kNone;
             history_.threads[event.thread].not_before_ns =
-                turn == History::none ? event.time_ns : history_.turns[turn].last_sign_ns;
+                turn == History::kNone ? event.time_ns : history_.turns[turn].last_sign_ns;
         }
         // The thread may have arrived at the step in an earlier turn. It executes it in this one.
-        if (event.type == PCT_EVENT_STEP && moment.turn != History::none) {
+        if (event.type == PCT_EVENT_STEP && moment.turn != History::kNone) {
             history_.turns[moment.turn].user_code = true;
             history_.turns[moment.turn].last_sign_ns = event.time_ns;
         }
@@ -123,7 +123,7 @@ private:
         }
         moment.turn = life.turn;
         if (record.type == PCT_WITNESS_OUT) {
-            if (life.turn != History::none) {
+            if (life.turn != History::kNone) {
                 History::Turn& turn = history_.turns[life.turn];
                 turn.user_code |= life.user_state != record.user_state;
                 turn.slept = !record.ready;
@@ -163,9 +163,9 @@ private:
     }
 
     void end_turn(Life& life) {
-        life.turn = History::none;
+        life.turn = History::kNone;
         if (life.thread < turn_of_.size())
-            turn_of_[life.thread] = History::none;
+            turn_of_[life.thread] = History::kNone;
     }
 
     History history_;

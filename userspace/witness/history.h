@@ -15,21 +15,21 @@
 namespace pctctl {
 
 struct History {
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
     struct Thread {
         const pct_event* created = nullptr; // null: the log does not know it
         std::uint32_t pid = 0;
-        std::size_t creator = none; // index in `threads`, by the witness
-        bool controlled = true;     // created within sched_ext, by the witness
-        bool starts_on_cpu = false; // it was on a CPU already when its records begin
+        std::size_t creator = kNone; // index in `threads`, by the witness
+        bool controlled = true;      // created within sched_ext, by the witness
+        bool starts_on_cpu = false;  // it was on a CPU already when its records begin
         // It was created after this: its creator's last sign before the log tells of it.
         std::uint64_t not_before_ns = 0;
     };
 
     // A thread's uninterrupted time on a CPU.
     struct Turn {
-        std::size_t thread = none;
+        std::size_t thread = kNone;
         bool user_code = false; // some was executed for sure; false: none, or it left no trace
         bool slept = false;     // the turn ends because the thread goes to sleep
         std::uint64_t last_sign_ns = 0; // its beginning, or its last step
@@ -40,8 +40,8 @@ struct History {
         std::uint64_t time_ns = 0;
         const pct_event* event = nullptr;
         const pct_witness_record* record = nullptr;
-        std::size_t thread = none; // index in `threads`
-        std::size_t turn = none;   // index in `turns`: the thread's at that time
+        std::size_t thread = kNone; // index in `threads`
+        std::size_t turn = kNone;   // index in `turns`: the thread's at that time
     };
 
     // "thread 1 (pid 101)".

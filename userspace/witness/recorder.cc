@@ -19,10 +19,10 @@ namespace pctctl {
 namespace {
 
 // The kernel's ring holds 300,000 records. Emptied this often, it takes millions a second.
-constexpr auto drain_period = std::chrono::milliseconds(50);
+constexpr auto kDrainPeriod = std::chrono::milliseconds(50);
 
 // How many records (of 40 bytes each) are kept in memory for all runs together.
-constexpr std::size_t max_records = 8u << 20;
+constexpr std::size_t kMaxRecords = 8u << 20;
 
 Error failed(std::string_view what, int error) {
     return Error::environment("cannot " + std::string(what) + " the witness: " + errno_text(error) +
@@ -86,7 +86,7 @@ void Witness::keep_draining(const std::stop_token& stop) {
         if (marks_.empty())
             watched_.wait(lock, stop, [this] { return !marks_.empty(); });
         else
-            watched_.wait_for(lock, stop, drain_period, [] { return false; });
+            watched_.wait_for(lock, stop, kDrainPeriod, [] { return false; });
         drain();
     }
 }
@@ -95,7 +95,7 @@ int Witness::store(void* self, void* data, std::size_t) {
     auto* witness = static_cast<Witness*>(self);
     if (witness->marks_.empty())
         return 0;
-    if (witness->records_.size() < max_records)
+    if (witness->records_.size() < kMaxRecords)
         witness->records_.push_back(*static_cast<const pct_witness_record*>(data));
     else
         witness->dropped_++;

@@ -29,7 +29,7 @@ public:
                    Violations& found) override {
         if (moment.event) {
             const auto cpu = before.thread(moment.thread).cpu;
-            if (moment.event->type == PCT_EVENT_STEP && moment.turn != History::none && cpu)
+            if (moment.event->type == PCT_EVENT_STEP && moment.turn != History::kNone && cpu)
                 last_on_cpu(*cpu) = moment.time_ns;
             return;
         }
@@ -52,7 +52,7 @@ private:
         };
         const std::size_t better =
             before.ready_above(before.thread(moment.thread).priority, moment.thread, known);
-        if (better == SchedulerState::none)
+        if (better == SchedulerState::kNone)
             return;
         const History& history = before.history();
         found.push_back(
@@ -67,7 +67,7 @@ private:
             decided_on_ = moment.record->cpu;
         }
         if (!moment.record->ready)
-            last_thread_ = History::none;
+            last_thread_ = History::kNone;
     }
 
     std::uint64_t& last_on_cpu(std::uint32_t cpu) {
@@ -81,7 +81,7 @@ private:
     std::uint32_t decided_on_ = 0;           // the CPU of which that is known
     // Of the last turn with user code. None: it has gone to sleep, so that it has to be chosen
     // anew.
-    std::size_t last_thread_ = History::none;
+    std::size_t last_thread_ = History::kNone;
 };
 
 } // namespace

@@ -78,8 +78,8 @@ private:
     };
     struct Thread {
         Comparison last;
-        Comparison due;                        // becomes `last` when it leaves the CPU
-        std::size_t last_turn = History::none; // in which `last` was made
+        Comparison due;                         // becomes `last` when it leaves the CPU
+        std::size_t last_turn = History::kNone; // in which `last` was made
     };
 
     void on_event(const History::Moment& moment, const SchedulerState& before, Violations& found) {
@@ -103,7 +103,7 @@ private:
         Thread& thread = threads_[moment.thread];
         if (!record.ready && !record.exiting)
             check(moment, before, "went to sleep in an operation", found);
-        else if (!record.ready && thread.last_turn != History::none &&
+        else if (!record.ready && thread.last_turn != History::kNone &&
                  thread.last_turn == moment.turn)
             check(moment, before, "exited", found);
         if (thread.due.time_ns)
@@ -120,7 +120,7 @@ private:
                 return other.ready_since_ns < last.time_ns &&
                        !may_sleep(other, before.history(), moment.time_ns);
             });
-        if (better == SchedulerState::none)
+        if (better == SchedulerState::kNone)
             return;
         found.push_back(
             fmt::format("{} {} though {}, of higher priority, had been ready for more than {:.6f} "
@@ -133,7 +133,7 @@ private:
     // before it leaves its CPU, which is all that the witness sees.
     bool may_sleep(const SchedulerState::Thread& thread, const History& history,
                    std::uint64_t time_ns) const {
-        if (!parallel_ || thread.turn == History::none)
+        if (!parallel_ || thread.turn == History::kNone)
             return false;
         const History::Turn& turn = history.turns[thread.turn];
         return turn.slept && turn.last_sign_ns < time_ns;

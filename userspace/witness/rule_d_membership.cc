@@ -22,7 +22,7 @@ public:
     void on_thread(std::size_t index, const SchedulerState& state, Violations& found) override {
         const History& history = state.history();
         const History::Thread& thread = history.threads[index];
-        if (thread.creator != History::none && !thread.controlled)
+        if (thread.creator != History::kNone && !thread.controlled)
             found.push_back(fmt::format("{} was created outside sched_ext", history.name(index)));
         if (!thread.created)
             return;
@@ -35,7 +35,7 @@ public:
         if (index > 0 && !born_.emplace(event.parent, event.ordinal).second)
             found.push_back(fmt::format("{} is said to be child {} of thread {}, as another is",
                                         history.name(index), event.ordinal, event.parent));
-        if (thread.creator != History::none && thread.creator != event.parent)
+        if (thread.creator != History::kNone && thread.creator != event.parent)
             found.push_back(fmt::format("{} is said to be created by thread {}, but thread {} did "
                                         "it",
                                         history.name(index), event.parent, thread.creator));

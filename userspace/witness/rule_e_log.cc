@@ -63,7 +63,7 @@ class StepOrder : public StepRule {
         if (step != last_step_ + 1)
             found.push_back(fmt::format("step {} follows step {}", step, last_step_));
         last_step_ = step;
-        if (moment.turn == History::none)
+        if (moment.turn == History::kNone)
             found.push_back(fmt::format("{} made step {} without being on a CPU",
                                         before.history().name(moment.thread), step));
     }
@@ -94,7 +94,7 @@ private:
             return;
         }
         const std::size_t other = reason_to_count(moment, before);
-        if (other != History::none)
+        if (other != History::kNone)
             found.push_back(
                 fmt::format("step {} is not counted for change points, though {} was enabled",
                             event.step, before.history().name(other)));

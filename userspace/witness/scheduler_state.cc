@@ -40,7 +40,7 @@ bool SchedulerState::executes(std::size_t thread) const {
 
 bool SchedulerState::brings_user_code(const History::Moment& moment) const {
     return moment.record && moment.record->type == PCT_WITNESS_IN && !moment.record->exiting &&
-           moment.turn != none && history_.turns[moment.turn].user_code;
+           moment.turn != kNone && history_.turns[moment.turn].user_code;
 }
 
 bool SchedulerState::begins_execution(const History::Moment& moment) const {
@@ -132,7 +132,7 @@ void SchedulerState::on_in(const History::Moment& moment) {
 void SchedulerState::on_out(const History::Moment& moment) {
     Thread& thread = threads_[moment.thread];
     thread.cpu.reset();
-    thread.turn = none;
+    thread.turn = kNone;
     std::erase(executing_, moment.thread);
     thread.exiting = moment.record->exiting;
     if (thread.exiting || !moment.record->ready)

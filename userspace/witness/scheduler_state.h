@@ -17,14 +17,14 @@ namespace pctctl {
 
 class SchedulerState {
 public:
-    static constexpr std::size_t none = History::none;
+    static constexpr std::size_t kNone = History::kNone;
 
     struct Thread {
         std::uint64_t identity = 0;
         std::uint64_t priority = 0;
         std::uint64_t phase = 0;          // of its last step or wake-up
         std::optional<std::uint32_t> cpu; // the CPU that it is on
-        std::size_t turn = none;          // its turn there
+        std::size_t turn = kNone;         // its turn there
         // It could execute if it had a CPU, whether it has one or not: from its wake-up to the
         // record that it leaves the CPU to sleep. Never again once it has begun to exit.
         bool ready = false;
@@ -51,7 +51,7 @@ public:
     // The number by which change points know the last step, in this phase.
     std::int32_t last_number() const { return last_number_; }
 
-    // A ready thread of higher priority than this for which is_meant holds; none: there is none.
+    // A ready thread of higher priority than this for which is_meant holds; kNone: there is none.
     template <typename Predicate>
     std::size_t ready_above(std::uint64_t priority, std::size_t except, Predicate is_meant) const {
         for (const auto& [other, thread] : ready_) {
@@ -60,7 +60,7 @@ public:
             if (thread != except && is_meant(threads_[thread]))
                 return thread;
         }
-        return none;
+        return kNone;
     }
 
     // ---- What a moment will do ----

@@ -52,7 +52,7 @@
 namespace pctctl {
 namespace {
 
-constexpr std::size_t max_details = 10;
+constexpr std::size_t kMaxDetails = 10;
 
 bool always(const Setting&) {
     return true;
@@ -72,7 +72,7 @@ struct TableEntry {
     MakeRule* make;
     bool (*applies)(const Setting&);
 };
-constexpr TableEntry rules[] = {
+constexpr TableEntry kRules[] = {
     {rule_membership, always},            // D
     {rule_initial_priorities, always},    // E
     {rule_step_order, always},            // E
@@ -89,7 +89,7 @@ public:
     explicit Checker(const StrictnessInput& input)
         : setting_(input), history_(read_history(input.log, input.records)),
           state_(setting_, history_) {
-        for (const TableEntry& entry : rules)
+        for (const TableEntry& entry : kRules)
             if (entry.applies(setting_))
                 rules_.push_back(entry.make(setting_, history_));
     }
@@ -133,7 +133,7 @@ private:
 
     void report(std::string text) {
         report_.violations++;
-        if (report_.details.size() < max_details)
+        if (report_.details.size() < kMaxDetails)
             report_.details.push_back(std::move(text));
     }
 

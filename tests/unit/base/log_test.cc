@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-// What is written to a stream.
+// A stream that keeps what is written to it.
 class Stream {
 public:
     Stream() : stream_(::open_memstream(&text_, &size_)) {}
@@ -147,7 +147,7 @@ TEST(Log, WhatIsNoFileIsRefused) {
     EXPECT_THAT(refusal(top / "absent/log"), HasSubstr("No such file"));
     EXPECT_THAT(refusal(top.path()), HasSubstr("directory"));
     ASSERT_EQ(::mkfifo((top / "pipe").c_str(), 0600), 0);
-    refusal(top / "pipe"); // at once, though nobody reads it
+    refusal(top / "pipe"); // without waiting for a reader
 }
 
 TEST(Log, ItsEndIsSaid) {

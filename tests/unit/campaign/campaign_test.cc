@@ -256,7 +256,7 @@ TEST(Campaign, ResultsOfFailuresSayWhatMattered) {
     EXPECT_EQ(result.runs[2].focus.names, (std::vector<std::uint64_t>{1, 2}));
 }
 
-// Who has which run is known from its number, whatever ends when.
+// The policy of a run follows from the run's number, whichever run ends first.
 TEST(Campaign, PoliciesTakeTurns) {
     for (const unsigned jobs : {1U, 4U}) {
         FakeExecutor executor([](const RunPlan& plan) {
@@ -297,7 +297,7 @@ TEST(Campaign, ADepthIsDrawnForEachRunThatHasOne) {
     }
     EXPECT_GE(drawn.size(), 3U);
     EXPECT_EQ(executor.plans()[0].algorithm.depth, 1U); // it measures
-    // So that a run is the same again, from its seed.
+    // From its seed alone a run is repeated with the same depth.
     plan.fixed = executor.plans()[12].seed;
     FakeExecutor again([](const RunPlan&) { return passing_run(); });
     carry_out(plan, again);
@@ -357,7 +357,7 @@ TEST(Campaign, AStopRequestCancelsWhatIsUnderWay) {
         Campaign(plan_of(100), executor, [](const RunResult&) {}).run(source.get_token());
     EXPECT_EQ(result.runs.size(), 2U);
     EXPECT_TRUE(result.interrupted);
-    EXPECT_FALSE(result.error); // it is what was asked for
+    EXPECT_FALSE(result.error); // the user has asked for the end
 }
 
 TEST(Campaign, NothingIsCancelledWithoutAStopRequest) {

@@ -76,11 +76,11 @@ TEST(Tally, AllRunsCountAtDepthOne) {
 }
 
 TEST(Tally, RunsDrawnFromASmallerKDoNotCount) {
-    // Run 3 has shown 20 steps: what runs 2 and 3 drew from 10 does not cover all steps.
+    // Run 3 made 20 steps. Runs 2 and 3 drew their change points from 10, not from all of them.
     const std::vector<RunResult> runs = {run_of(1, 0, 10), run_of(2, 10, 10), run_of(3, 10, 20),
                                          run_of(4, 20, 15), run_of(5, 20, 20)};
     EXPECT_EQ(bound_of(runs, 2).counted, 2U);
-    // The last run may be the one that shows more: then none counts.
+    // If it is the last run that makes more steps, none counts.
     const std::vector<RunResult> late = {run_of(1, 0, 10), run_of(2, 10, 10), run_of(3, 10, 20)};
     EXPECT_EQ(bound_of(late, 2).counted, 0U);
     EXPECT_EQ(bound_of(late, 2).bound_campaign, 0);
@@ -182,7 +182,7 @@ TEST(Tally, OfAPortfolioIsByPolicy) {
     EXPECT_EQ(pct.first_failure, std::nullopt);
     EXPECT_EQ(pct.rate(), 0);
     ASSERT_EQ(pct.depths.size(), 1U);
-    // Its three runs alone, all with k: 1 - 0.95^3.
+    // From its three runs alone, which all know k: 1 - 0.95^3.
     EXPECT_EQ(pct.depths[0].counted, 3U);
     EXPECT_NEAR(pct.depths[0].bound_campaign, 0.142625, 1e-12);
 }
@@ -206,12 +206,12 @@ TEST(Tally, EachPolicyHasItsOwnFormula) {
     const Tally t = tally(runs_in_turns({"rpro", "pos"}, 3), options);
     ASSERT_EQ(t.policies[0].depths.size(), 1U);
     EXPECT_DOUBLE_EQ(t.policies[0].depths[0].bound_run, 1.0 / 200); // 2 * 10 * 2 * 5
-    EXPECT_EQ(t.policies[0].depths[0].counted, 2U);                 // not the measuring one
+    EXPECT_EQ(t.policies[0].depths[0].counted, 2U);                 // without the measuring run
     EXPECT_TRUE(t.policies[1].depths.empty());
     EXPECT_NEAR(std::exp(t.policies[1].log_order_bound), 1.0 / 1024, 1e-15);
 }
 
-// Depths 1, 2, 3, 2, 3, 2, all drawn from k = 10 but the first.
+// Six runs with depths 1, 2, 3, 2, 3, 2. All but the first know k = 10.
 std::vector<RunResult> runs_of_drawn_depths(const std::string& policy) {
     std::vector<RunResult> runs;
     for (const unsigned depth : {1, 2, 3, 2, 3, 2}) {
@@ -238,7 +238,7 @@ TEST(Tally, OfDrawnDepthsIsByDepth) {
     EXPECT_EQ(two.runs, 3U);
     EXPECT_EQ(two.counted, 3U);
     EXPECT_EQ(three.counted, 2U);
-    // 1/2, 1/20, 1/200 for a run; deeper ones also find the shallower bugs with that.
+    // 1/2, 1/20 and 1/200 for a run. Deeper runs find shallower bugs, too, with that probability.
     EXPECT_DOUBLE_EQ(three.bound_run, 0.005);
     EXPECT_NEAR(three.miss, 0.995 * 0.995, 1e-12);
     EXPECT_NEAR(two.miss, 0.995 * 0.995 * 0.95 * 0.95 * 0.95, 1e-12);
@@ -259,7 +259,7 @@ TEST(Tally, OfDrawnDepthsOfRproEachDepthIsForItself) {
     EXPECT_NEAR(t.policies[0].depths[0].miss, 0.5, 1e-12);
 }
 
-// Nothing to decide: one thread, one step. Nothing that is no number comes of it.
+// One thread, one step: there is nothing to decide. No result may be NaN.
 TEST(Tally, CertaintyIsANumber) {
     ExecutorOptions options;
     options.policy = "rpro";

@@ -20,7 +20,7 @@ namespace {
 using Level = Check::Level;
 using testing::HasSubstr;
 
-// A machine on which everything is fine; tests spoil one thing each.
+// The files of a machine on which all checks are ok. Each test spoils one thing.
 class Machine : public testing::Test {
 protected:
     Machine() {
@@ -60,7 +60,7 @@ protected:
             EXPECT_THAT(check.line(), HasSubstr(text));
         }
         EXPECT_EQ(found, 1u) << what;
-        Status status = preflight(tree_.path());
+        const Result<KernelSupport> status = preflight(tree_.path());
         if (libbpf == "v1.5") {
             EXPECT_EQ(static_cast<bool>(status), level != Level::fail);
             if (!status) {
@@ -88,7 +88,8 @@ TEST_F(Machine, KernelWithoutSchedExt) {
     expect_only(Level::fail, "sched_ext", "was built with it");
 }
 
-// The types of a kernel that has all that is needed but for one name, and these functions.
+// The type information (BTF) of a kernel that has everything but one name, and these functions
+// besides.
 std::string types_without(const std::string& lacking,
                           const std::vector<std::string>& functions = {}) {
     const std::unique_ptr<btf, decltype(&btf__free)> types(btf__new_empty(), &btf__free);
@@ -122,15 +123,19 @@ std::string types_without(const std::string& lacking,
     return {static_cast<const char*>(data), size};
 }
 
-// Linux 6.12 has sched_ext, but not all of it that is needed.
+// Like Linux 6.12, which has sched_ext, but not everything that is needed.
 TEST_F(Machine, OldSchedExt) {
     tree_.file("sys/kernel/btf/vmlinux", types_without("scx_bpf_dsq_peek"));
     expect_only(Level::fail, "sched_ext", "7.0.1-test lacks scx_bpf_dsq_peek; boot a newer kernel");
     tree_.file("sys/kernel/btf/vmlinux", types_without(""));
-    EXPECT_TRUE(preflight(tree_.path()));
+    const Result<KernelSupport> support = preflight(tree_.path());
+    ASSERT_TRUE(support) << support.error().message;
+    // Each flag is 2^40 and a small number, see types_without().
+    EXPECT_EQ(support->scheduler_flags.value_or(0) >> 40, 1U);
 }
 
-// A hold that the kernel never asks for, or a flag that it does not know, would go unnoticed.
+// These must be checked in advance. A kernel that lacks them would only behave differently, without
+// an error.
 TEST_F(Machine, OldEnumerators) {
     for (const char* name : {"SCX_DEQ_SCHED_CHANGE", "SCX_KICK_PREEMPT", "SCX_OPS_ENQ_EXITING"}) {
         tree_.file("sys/kernel/btf/vmlinux", types_without(name));
@@ -138,7 +143,7 @@ TEST_F(Machine, OldEnumerators) {
     }
 }
 
-// A function that a newer series has in another form only.
+// A newer kernel series has this function in another form only.
 TEST_F(Machine, NewSchedExt) {
     tree_.file("sys/kernel/btf/vmlinux", types_without("scx_bpf_dsq_insert_vtime"));
     expect_only(Level::fail, "sched_ext", "lacks scx_bpf_dsq_insert_vtime and __scx_bpf");
@@ -147,7 +152,7 @@ TEST_F(Machine, NewSchedExt) {
     EXPECT_TRUE(preflight(tree_.path()));
 }
 
-// What the scheduler calls of the kernel is in the table that the kernel is compared with.
+// Every kernel function that the BPF objects call is in the table that is compared with the kernel.
 TEST(KernelNeeds, AreAllThatTheObjectsCall) {
     std::set<std::string> known;
 #define X(name, ...) known.insert(#name);
@@ -239,7 +244,8 @@ TEST_F(Machine, Privileges) {
     expect_only(Level::fail, "privileges", "not root; run pctctl with sudo");
     tree_.file("proc/self/status", "Uid:\t1000\t0\t0\t0\nCapEff:\t000001ffffdfffff\n");
     expect_only(Level::fail, "privileges", "root without CAP_SYS_ADMIN;");
-    tree_.file("proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb\n"); // docker's
+    tree_.file("proc/self/status",
+               "Uid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb\n"); // as in docker
     expect_only(Level::fail, "privileges", "CAP_SYS_ADMIN, CAP_SYS_PTRACE;");
 }
 
@@ -311,7 +317,7 @@ TEST_F(VirtualMachine, InTheSourceTree) {
     tree_.file("build/vm/init", "", 0755);
     EXPECT_THAT(failures(places), testing::Not(HasSubstr("launcher")));
     EXPECT_THAT(failures(places), HasSubstr("vm: kernel"));
-    tree_.file(".deps/kernel/vmlinuz", ""); // nothing else takes that
+    tree_.file(".deps/kernel/vmlinuz", ""); // not the file that the launcher takes
     EXPECT_THAT(failures(places), HasSubstr("vm: kernel"));
     tree_.file(".deps/kernel/vmlinux", "");
     EXPECT_THAT(failures(places), testing::Not(HasSubstr("vm: kernel")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Each case is a process of its own: signals go to all of it.
+// Each case runs in a process of its own, since a signal is sent to a whole process.
 #include "cli/interrupt.h"
 
 #include <unistd.h>

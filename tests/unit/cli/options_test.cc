@@ -17,7 +17,7 @@ Result<Invocation> parse_words(Words words) {
     return parse(words);
 }
 
-// What a valid command line means.
+// The options of a valid command line.
 Options options(const Words& words) {
     const auto parsed = parse_words(words);
     if (!parsed) {
@@ -35,7 +35,7 @@ ExecutorOptions executor_options(const Words& words) {
     return options(words).given.over({});
 }
 
-// The message about a wrong one.
+// The message about an invalid one.
 std::string complaint(const Words& words) {
     const auto parsed = parse_words(words);
     if (parsed) {
@@ -212,7 +212,7 @@ TEST(Options, UnknownNamesAreAnsweredWithTheKnown) {
     EXPECT_TRUE(contains(complaint({"--points", "", "--", "x"}), "known: pthread,syscall"));
     EXPECT_TRUE(contains(complaint({"--frobnicate", "--", "x"}), "--frobnicate"));
     EXPECT_TRUE(contains(complaint({"-z", "--", "x"}), "-z"));
-    EXPECT_TRUE(contains(complaint({"--run", "3", "--", "x"}), "--run")); // no guessing
+    EXPECT_TRUE(contains(complaint({"--run", "3", "--", "x"}), "--run")); // no abbreviations
 }
 
 TEST(Options, ThoseOfThePolicies) {
@@ -271,7 +271,7 @@ TEST(Options, ThoseOfAnotherPolicyAreRefused) {
               "--stride-max is an option of policy stride, not of pct (see pctctl policies)");
     EXPECT_TRUE(contains(complaint({"--policy", "pos", "--radius", "5", "x"}), "not of pos"));
     EXPECT_TRUE(contains(complaint({"replay", "--seed", "5", "--radius", "5", "x"}), "not of pct"));
-    // Whose the kept run is, is not known yet.
+    // The policy of the kept run is not known yet.
     EXPECT_EQ(
         options({"replay", "run-3", "--radius", "5"}).given.parameters.value(Parameter::radius),
         5U);
@@ -332,7 +332,7 @@ TEST(Replay, OfAKeptRun) {
     EXPECT_EQ(o.replay_seed, std::nullopt);
     EXPECT_EQ(o.times, 1U);
     EXPECT_EQ(o.given.depth, 3U);
-    EXPECT_EQ(o.given.points, std::nullopt); // kept ones count
+    EXPECT_EQ(o.given.points, std::nullopt); // those of the kept run are used
     EXPECT_TRUE(o.given.command.empty());
     EXPECT_EQ(options({"replay", "--times", "5", "run-3"}).times, 5U);
     EXPECT_EQ(options({"replay", "run-3", "--", "./fixed", "-x"}).given.command,
@@ -346,7 +346,7 @@ TEST(Replay, OfASeedTakesTheCampaignsOptions) {
     EXPECT_EQ(o.replay_seed, (RunSeed{0x2a, 0x0123456789abcdefULL}));
     EXPECT_EQ(o.given.command, (Words{"./app", "-x"}));
     EXPECT_EQ(o.given.depth, 1U);
-    EXPECT_EQ(o.times, 1U); // --runs is the campaign's
+    EXPECT_EQ(o.times, 1U); // --runs belongs to the campaign
     EXPECT_EQ(options({"replay", "--seed", "5", "./app", "y"}).given.command,
               (Words{"./app", "y"}));
 }

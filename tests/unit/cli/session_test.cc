@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Whole calls, with an executor that only pretends.
+// Whole calls of pctctl, with an executor that makes up its runs.
 #include "cli/session.h"
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ protected:
     }
     ~Session() override { fs::current_path(before_); }
 
-    // Carries out options_ with runs that behave like this; fills out_, err_ and json_.
+    // Runs a session with options_ and runs that behave like this. Fills out_, err_ and json_.
     ExitStatus call(const FakeExecutor::Behaviour& behaviour) {
         char* out = nullptr;
         char* err = nullptr;
@@ -92,7 +92,7 @@ protected:
     fs::path before_;
     Options options_;
     std::optional<Error> no_executor_;
-    std::vector<std::string> warnings_; // the executor's
+    std::vector<std::string> warnings_; // of the executor
     std::stop_source stop_;
     ExecutorOptions executor_options_;
     std::string out_;
@@ -159,7 +159,7 @@ TEST_F(Session, TheDepthIsDrawnUnlessGiven) {
     EXPECT_EQ(call(all_pass), ExitStatus::nothing_found);
     EXPECT_TRUE(contains(out_, "depth d = auto")) << out_;
     EXPECT_TRUE(contains(out_, "(depth 3)"));
-    // A kept run has its own, which the replay uses.
+    // A replay of a kept run uses the depth that is stored with the run.
     RunPlan failed;
     EXPECT_EQ(call([&](const RunPlan& plan) {
                   failed = plan;
@@ -176,7 +176,7 @@ TEST_F(Session, TheDepthIsDrawnUnlessGiven) {
     };
     call(fails);
     EXPECT_EQ(used.algorithm, failed.algorithm);
-    // The seed alone says it, too.
+    // A replay of a seed draws the same depth from it.
     options_ = Options();
     options_.mode = Mode::replay;
     options_.replay_seed = failed.seed;
@@ -209,7 +209,7 @@ TEST_F(Session, JsonToAFileOrStandardOutput) {
     options_.json = "-";
     call(third_fails);
     EXPECT_EQ(json::parse(json_)["runs_done"], 3);
-    EXPECT_TRUE(contains(out_, "1 of 3 runs failed")); // main makes this stderr
+    EXPECT_TRUE(contains(out_, "1 of 3 runs failed")); // main() puts it on stderr
 }
 
 TEST_F(Session, JsonThatCannotBeWrittenIsSaidAfterTheSummary) {
@@ -264,7 +264,7 @@ TEST_F(Session, RunsThatCannotBeKeptAreNotLost) {
     EXPECT_TRUE(contains(out_, "replay: pctctl replay --seed 0000000a")) << out_;
     EXPECT_TRUE(contains(err_, "cannot keep run 1 in file/out/run-1"));
     EXPECT_TRUE(contains(err_, "10 of 10 failing runs could not be kept"));
-    EXPECT_EQ(lines(err_), 2U) << err_; // not one for each
+    EXPECT_EQ(lines(err_), 2U) << err_; // not one for each run
 }
 
 TEST_F(Session, ViolationsCastDoubt) {
@@ -295,7 +295,7 @@ TEST_F(Session, AnInterruptReportsWhatThereIs) {
               ExitStatus::found);
     EXPECT_TRUE(contains(out_, "1 of 4 runs failed"));
     EXPECT_TRUE(contains(out_, "interrupted, 10 were planned"));
-    EXPECT_EQ(call(third_fails), ExitStatus::nothing_found); // stopped before the first
+    EXPECT_EQ(call(third_fails), ExitStatus::nothing_found); // stopped before the first run
     EXPECT_TRUE(contains(out_, "no failure in 0 runs"));
 }
 
@@ -303,7 +303,7 @@ TEST_F(Session, DiagnosticsGoToStderrAndTheLogOnly) {
     options_.json = "-";
     options_.log = "log";
     call(third_fails);
-    EXPECT_EQ(json::parse(json_)["runs_done"], 3); // nothing else is there
+    EXPECT_EQ(json::parse(json_)["runs_done"], 3); // there is nothing but JSON
     EXPECT_FALSE(contains(err_, "info: ")) << err_;
     const std::string log = contents("log");
     EXPECT_TRUE(contains(log, " info: program: ./app\n")) << log;
@@ -328,6 +328,26 @@ TEST_F(Session, DiagnosticsGoToStderrAndTheLogOnly) {
     EXPECT_TRUE(contains(err_, "pctctl: debug: run 3 is kept in pctctl-out/run-3\n")) << err_;
 }
 
+TEST_F(Session, TheEndOfARunIsShownOnce) {
+    const auto ends = [this](const std::string& number) {
+        std::size_t count = 0;
+        for (std::size_t at = 0; (at = err_.find("run " + number + ": ", at)) != std::string::npos;)
+            at++, count++;
+        return count;
+    };
+    options_.log = "log";
+    options_.verbose = true;
+    call(third_fails);
+    EXPECT_EQ(ends("2"), 1U) << err_;
+    EXPECT_TRUE(contains(err_, "\nrun 3: signal SIGSEGV")) << err_;
+    EXPECT_TRUE(contains(contents("log"), " debug: run 3: signal SIGSEGV"));
+    options_.debug = true;
+    call(third_fails);
+    EXPECT_EQ(ends("2"), 1U) << err_;
+    EXPECT_EQ(ends("3"), 1U) << err_;
+    EXPECT_TRUE(contains(err_, "\npctctl: debug: run 3: signal SIGSEGV")) << err_;
+}
+
 TEST_F(Session, WarningsAndErrorsAreInTheLogAsWell) {
     options_.log = "log";
     options_.quiet = true;
@@ -336,7 +356,7 @@ TEST_F(Session, WarningsAndErrorsAreInTheLogAsWell) {
     EXPECT_EQ(err_, "pctctl: warning: no limit\npctctl: no such program\n");
     EXPECT_TRUE(contains(contents("log"), " warning: no limit\n"));
     EXPECT_TRUE(contains(contents("log"), " error: no such program\n"));
-    EXPECT_TRUE(contains(contents("log"), ": error: no such program\n")); // why it is over
+    EXPECT_TRUE(contains(contents("log"), ": error: no such program\n")); // the reason at the end
 }
 
 TEST_F(Session, TheLogSaysWhyItIsOver) {

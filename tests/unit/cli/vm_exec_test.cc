@@ -41,7 +41,7 @@ TEST(FindVmRun, WhereTheEnvironmentSays) {
               (top / "mine").string());
     put(top / "text", "");
     const auto wrong = find_vm_run(top / "build/pctctl", "../x", (top / "text").c_str());
-    ASSERT_FALSE(wrong); // no falling back to another than the one asked for
+    ASSERT_FALSE(wrong); // no other one instead of the one asked for
     EXPECT_EQ(wrong.error().status, ExitStatus::environment);
 }
 
@@ -77,7 +77,7 @@ protected:
 
 TEST_F(WritableDirectories, NoneForWhatIsBelowTheCurrentOne) {
     EXPECT_EQ(of(options_), Words{});
-    EXPECT_FALSE(fs::exists(cwd_ / "pctctl-out")); // made when first needed, inside
+    EXPECT_FALSE(fs::exists(cwd_ / "pctctl-out")); // made in the virtual machine, when it is needed
     options_.json = "result.json";
     options_.out = (cwd_ / "a/b").string();
     EXPECT_EQ(of(options_), Words{});
@@ -102,7 +102,8 @@ TEST_F(WritableDirectories, TheLogElsewhere) {
     EXPECT_EQ(of(options_), Words{});
     options_.log = "../elsewhere/log";
     EXPECT_EQ(of(options_), (Words{(top_ / "elsewhere").string()}));
-    fs::create_symlink("../elsewhere/log", cwd_ / "link"); // which the one inside refuses
+    fs::create_symlink("../elsewhere/log",
+                       cwd_ / "link"); // refused in the guest
     options_.log = "link";
     EXPECT_EQ(of(options_), Words{});
     options_.log = "/dev/null";
@@ -138,7 +139,7 @@ TEST_F(WritableDirectories, AReplayNeedsWhereTheProgramRan) {
     EXPECT_FALSE(fs::exists(top_ / "ignored"));
 }
 
-// Nothing is shared by itself when the current directory cannot be.
+// When the current directory cannot be shared, only what the options name is.
 TEST_F(WritableDirectories, FromWhereNothingIsShared) {
     for (const char* cwd : {"/", "/proc/self", "/dev/shm", "/sys"}) {
         cwd_ = cwd;

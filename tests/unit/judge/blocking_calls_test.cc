@@ -41,7 +41,7 @@ protected:
 TEST_F(BlockingCalls, WithATimeLimitAreNotInternal) {
     const struct {
         long number;
-        unsigned limit; // the argument that limits it
+        unsigned limit; // the argument with its time limit
         std::vector<std::uint64_t> arguments;
     } calls[] = {
         {SYS_futex, 3, {0x1000, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, 0}},
@@ -66,7 +66,7 @@ TEST_F(BlockingCalls, WithATimeLimitAreNotInternal) {
     }
 }
 
-// Theirs is a number of milliseconds, and any negative one means forever.
+// Their time limit is a number of milliseconds; any negative one means forever.
 TEST_F(BlockingCalls, WithMillisecondsAreInternalIfNegative) {
     run_.write("10/task/10/fdinfo/7", "pos:\t0\n");
     run_.open(7, "anon_inode:[eventpoll]");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A run that does not exist: a directory in the place of /proc and an inspector with answers of its
-// own. It serves for what real processes cannot easily be brought to do.
+// A made-up run: a directory in place of /proc, and an inspector with made-up answers. For cases
+// that real processes cannot easily be brought into.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace pctctl::test {
 
 class FakeInspector : public Inspector {
 public:
-    // The same memory for all threads.
+    // All threads have the same memory.
     bool read_memory(pid_t, std::uint64_t address, std::span<std::byte> buffer) override {
         const auto found = memory.find(address);
         if (found == memory.end() || found->second.size() < buffer.size())
@@ -38,7 +38,7 @@ public:
     }
 
     std::map<std::uint64_t, std::string> memory;
-    std::map<std::uint64_t, SocketInfo> sockets; // by inode
+    std::map<std::uint64_t, SocketInfo> sockets; // by inode number
 };
 
 // Threads 10 and 11 of process 10. Process 90 is outside.
@@ -64,12 +64,12 @@ public:
     void open(int fd, const std::string& link) {
         add_link("10/task/10/fd/" + std::to_string(fd), link);
     }
-    // One of process 90.
+    // A descriptor of process 90.
     void open_outside(int fd, const std::string& link) {
         add_link("90/fd/" + std::to_string(fd), link);
     }
 
-    // Looks anew: what is written after the first question to a view may come too late for it.
+    // Makes a new view. A view may not see what is written after its first answer.
     RunView view() { return RunView(threads_, inspector, proc_.string()); }
     const LiveThread& first() const { return threads_[0]; }
 

@@ -16,7 +16,8 @@ namespace {
 
 using namespace test;
 
-// A child that waits for a lock, held by its parent, which waits for it; or held by us.
+// A child waits for a file lock. Its parent holds the lock and waits for the child, or the test
+// holds it.
 class LockedFile : public testing::Test {
 protected:
     static int lock(int how, int fd) {
@@ -55,8 +56,8 @@ TEST_P(FileLock, WithinTheRun) {
     expect_deadlock(blocked, "file lock held by process " + std::to_string(blocked.pid()));
 }
 
-// Two threads of one process, each with open files of its own, wait for each other's. (Record locks
-// are the process', not the thread's.)
+// Two threads of one process, each with an open file of its own, wait for each other's lock.
+// (Record locks belong to the process, not to the thread.)
 TEST_F(LockedFile, BetweenThreads) {
     for (int how : {0, 2})
         expect_deadlock(Blocked([this, how](const Ready& ready) {
@@ -73,7 +74,7 @@ TEST_F(LockedFile, BetweenThreads) {
                         "file lock held by process");
 }
 
-// Readers share a lock: the run has it, and so has somebody outside.
+// A read lock is shared by a process of the run and one outside.
 TEST_F(LockedFile, SharedWithAProcessOutside) {
     struct flock all{};
     all.l_type = F_RDLCK;
@@ -88,7 +89,7 @@ TEST_F(LockedFile, SharedWithAProcessOutside) {
     ::close(fd);
 }
 
-// A record lock for which an open file waits, and the other way round.
+// A record lock and a lock of an open file: one waits for the other.
 TEST_F(LockedFile, OfAnOpenFileAgainstARecordLock) {
     for (int held : {1, 2}) {
         Blocked blocked([this, held](const Ready& ready) {
@@ -103,8 +104,8 @@ TEST_F(LockedFile, OfAnOpenFileAgainstARecordLock) {
     }
 }
 
-// As "exec 9>file; flock 9" in a shell: the process that took the lock has ended, the descriptor is
-// still open in the one that called it.
+// Like "exec 9>file; flock 9" in a shell: the process that took the lock has ended, but its parent
+// still has the descriptor open.
 TEST_F(LockedFile, TakenByAProcessThatHasEnded) {
     Blocked blocked([this](const Ready& ready) {
         int fd = ::open(path_, O_RDWR);

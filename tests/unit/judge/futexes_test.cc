@@ -70,7 +70,7 @@ TEST(Judge, PriorityInheritanceMutex) {
         pthread_mutex_lock(&mutexes[0]);
         pthread_barrier_wait(&both);
         ready();
-        ::pause(); // the kernel refuses to close the circle itself
+        ::pause(); // not a lock: the kernel would refuse to close the circle
         other.join();
     }));
 }

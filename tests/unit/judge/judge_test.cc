@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What holds for a whole run and for the states of threads, on real processes of this machine.
+// What the judge says about a whole run and about states of threads, with real processes of this
+// machine.
 #include "verdicts.h"
 
 #include <pthread.h>
@@ -161,7 +162,7 @@ TEST(Judge, AsynchronousInput) {
     Blocked blocked([](const Ready& ready) {
         char parameters[256] = {};
         if (::syscall(SYS_io_uring_setup, 4, parameters) < 0)
-            ::_exit(0); // switched off here: not ready
+            ::_exit(0); // io_uring is switched off here
         ready();
         ::pause();
     });

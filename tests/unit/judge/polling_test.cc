@@ -120,7 +120,7 @@ TEST(Judge, PollingDescriptorsOthersCanChange) {
         },
         "timerfd");
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-    if (terminal >= 0) { // not where /dev/pts is missing
+    if (terminal >= 0) { // only if there is /dev/pts
         ::unlockpt(terminal);
         polls([&] { return ::open(::ptsname(terminal), O_RDWR | O_NOCTTY); }, "/dev/");
         ::close(terminal);

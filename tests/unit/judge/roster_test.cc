@@ -23,13 +23,13 @@ TEST(Roster, NamesTheProcessThatWasKilled) {
     killed.code = SIGSEGV;
     std::strcpy(killed.comm, "app");
     roster.learn(killed);
-    killed.code = SIGTERM; // not the first one
+    killed.code = SIGTERM; // a later one does not count
     roster.learn(killed);
     EXPECT_EQ(roster.fatal_signal(SIGSEGV),
               "process 'app' was killed by SIGSEGV, taken by thread 0.2");
 }
 
-// A run in which a process was killed must not pass because nobody heard of it.
+// The event about a fatal signal may be lost. The run must not pass because of that.
 TEST(Roster, KnowsOfASignalWhoseEventWasLost) {
     EXPECT_EQ(Roster().fatal_signal(SIGKILL), "a process was killed by SIGKILL");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where an event of a descriptor can come from, on descriptors that do not exist: ends of sockets
-// in other network namespaces and the like.
+// Which processes an event on a descriptor can come from. With made-up descriptors, for cases such
+// as sockets whose other end is in another network namespace.
 #include "judge/descriptors.h"
 #include "judge/sockets.h"
 
@@ -83,7 +83,7 @@ TEST_F(Sources, ALocalSocketByItsOtherEnd) {
     EXPECT_FALSE(source().internal);
     socket(7).peer_pid = 10;
     EXPECT_TRUE(source().internal);
-    // What the kernel tells of the end itself counts more than who made it.
+    // What the kernel says about the other end counts more than the process that made the socket.
     socket(7).peer_inode = 8;
     EXPECT_THAT(source().name, HasSubstr("connected to a process outside the run"));
     run_.open(4, "socket:[8]");

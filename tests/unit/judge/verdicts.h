@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// For tests that let real processes block and ask the judge about them.
+// Helpers of tests in which real processes block and the judge is asked about them.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The scheduler's own code for holds (pctctl/hold.h).
+// The scheduler's code for holds (pctctl/hold.h). A hold keeps lower threads waiting while a thread
+// waits inside the kernel for something that is not the program's doing.
 #include "pctctl/hold.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +29,9 @@ TEST(Hold, BeginsAndEndsOnce) {
     EXPECT_FALSE(pct_hold_end(&hold, 0));
 }
 
-// Two threads with one priority, as all have that go on under a stepwise policy: the first one's
-// hold was ended for its lock, and the element is the second one's when the first comes back.
+// Two threads have the same priority, as threads that go on under a stepwise policy do. The hold of
+// the first was ended because its lock became free, and the second has got the same array element.
+// The first comes back and must not end the hold of the second.
 TEST(Hold, IsNotEndedByWhoHadItBefore) {
     pct_hold hold = {};
     ASSERT_TRUE(pct_hold_begin(&hold, 1, kPriority, kLock));
@@ -49,7 +51,7 @@ TEST(Hold, HasNoLockOfAnEarlierOne) {
     EXPECT_EQ(hold.priority, kPriority);
 }
 
-// While an element is being changed it is neither free nor anybody's hold.
+// An element that is being changed is neither free nor a hold that can be ended.
 TEST(Hold, IsNobodysWhileItChanges) {
     pct_hold hold = {.id = PCT_HOLD_BUSY, .priority = kPriority, .count = 1, .lock = kLock};
     EXPECT_FALSE(pct_hold_begin(&hold, 2, kPriority, 0));
@@ -58,7 +60,8 @@ TEST(Hold, IsNobodysWhileItChanges) {
     EXPECT_EQ(hold.priority, kPriority);
 }
 
-// All at once: of a hold's many ends exactly one is its end, and nobody else's hold ends with it.
+// Several threads try to end the same holds at the same time. Each hold ends exactly once, and
+// nobody ends another's.
 TEST(Hold, EndsOnceWhoeverEndsIt) {
     constexpr __u64 kRounds = 20000;
     pct_hold hold = {};
@@ -82,7 +85,7 @@ TEST(Hold, EndsOnceWhoeverEndsIt) {
             }
             --left;
         });
-    // Others get the locks.
+    // These threads report that the locks are free.
     for (unsigned who = 0; who < 2; ++who)
         threads.emplace_back([&, who] {
             while (left > 0)

@@ -40,7 +40,7 @@ unsigned index_of(const std::string& name) {
     return ~0U;
 }
 
-// A copy of this machine's C library that may be changed.
+// A copy of this machine's C library, which tests may change.
 class Library : public testing::Test {
 protected:
     void SetUp() override {
@@ -90,14 +90,14 @@ TEST_F(Library, PreparedTwiceIsTheSame) {
     EXPECT_EQ(*read_text(copy_), changed);
 }
 
-// A function's code as it is mapped here, and at the point in the file.
+// The code at a point's offset in the file is that of the function in memory.
 TEST_F(Library, OffsetsAreThoseOfTheFunctions) {
     auto points = prepare_libc_points(fd_.get());
     ASSERT_TRUE(points);
     unsigned compared = 0;
     for (const LibcPoint& point : *points) {
         if (kNames[point.index] == std::string("pthread_spin_lock"))
-            continue; // the point is elsewhere
+            continue; // its point is not at its beginning
         void* function = ::dlsym(RTLD_NEXT, kNames[point.index]);
         if (!function)
             function = ::dlsym(RTLD_DEFAULT, kNames[point.index]);
@@ -105,7 +105,7 @@ TEST_F(Library, OffsetsAreThoseOfTheFunctions) {
         Dl_info info;
         ASSERT_NE(::dladdr(function, &info), 0);
         if (std::filesystem::canonical(info.dli_fname) != *libc_path())
-            continue; // a sanitizer's own
+            continue; // a sanitizer has replaced it
         EXPECT_EQ(std::memcmp(function, original_.data() + point.offset, 16), 0)
             << kNames[point.index];
         compared++;
@@ -132,10 +132,10 @@ TEST(SpinLock, ExcludesThreads) {
         std::ofstream(report) << *read_text("/proc/self/maps"); // for WorksWhenChanged
 }
 
-// The test above once more, in a process that uses the changed library.
+// Executes the test above again, in a process that uses the changed library.
 TEST_F(Library, WorksWhenChanged) {
     ASSERT_TRUE(prepare_libc_points(fd_.get()));
-    // The one function that may begin with LOCK, and in some C libraries does not.
+    // The only function that may begin with a LOCK prefix. In some C libraries it does not.
     if (*static_cast<const unsigned char*>(::dlsym(RTLD_DEFAULT, "pthread_spin_lock")) != 0xf0)
         GTEST_SKIP() << "this C library needs no change";
     ASSERT_NE(*read_text(copy_), original_) << "nothing was changed: what is tested here?";
@@ -179,7 +179,7 @@ TEST(PrivateFile, IsACopyOnAnotherInode) {
     ASSERT_EQ(::stat(file->probe_path().c_str(), &copy), 0);
     EXPECT_NE(original.st_dev, copy.st_dev);
     EXPECT_EQ(copy.st_mode & 0777, 0755u);
-    // Mounted nowhere.
+    // It is not mounted anywhere.
     std::string device =
         " " + std::to_string(major(copy.st_dev)) + ":" + std::to_string(minor(copy.st_dev)) + " ";
     EXPECT_EQ(read_text("/proc/self/mountinfo")->find(device), std::string::npos);
@@ -205,7 +205,7 @@ TEST(PrivateFile, CanBeExecutedWhenClosedForWriting) {
     EXPECT_EQ(status, 0);
 }
 
-// Else a program that an ordinary user has made set-user-id would run as root.
+// Otherwise a set-user-id program of an ordinary user would run as root.
 TEST(PrivateFile, OwnerAndModeAreTheOriginals) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "needs root";

@@ -9,7 +9,7 @@
 namespace pctctl {
 namespace {
 
-// What a campaign of such runs misses, and finds.
+// The chance that a campaign of such runs misses the bug, and that it finds it.
 double campaign_miss(double p, std::uint64_t runs) {
     return std::exp(log_miss(p, runs));
 }

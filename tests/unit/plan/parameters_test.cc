@@ -84,7 +84,7 @@ TEST(Parameters, WhatIsWrittenIsReadAgain) {
             parameters_from(parameters_json(set, std::array{parameter.policy}), parameter.policy);
         EXPECT_EQ(read.set_value(parameter.id), set.set_value(parameter.id)) << parameter.field;
     }
-    // A computed default stays one.
+    // A default that is computed is not replaced by a number.
     EXPECT_EQ(parameters_from(json({{"preemptions", nullptr}}), PCT_POLICY_PREEMPT_BOUND),
               PolicyParameters());
 }

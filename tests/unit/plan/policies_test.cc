@@ -49,7 +49,7 @@ TEST(PolicyConfig, ReadOnlyEventsRaceOnlyIfAskedFor) {
     EXPECT_TRUE(config("pos", 2, {}).options & PCT_OPTION_READ_ONLY);
     EXPECT_FALSE(config("pos", 2, with(Parameter::pos_readonly, 0)).options & PCT_OPTION_READ_ONLY);
     EXPECT_TRUE(config("pos", 2, with(Parameter::pos_readonly, 1)).options & PCT_OPTION_READ_ONLY);
-    // It is pos' own.
+    // The option belongs to pos alone.
     EXPECT_TRUE(config("rapos", 2, with(Parameter::pos_readonly, 0)).options &
                 PCT_OPTION_READ_ONLY);
 }
@@ -70,7 +70,7 @@ TEST(PolicyConfig, TakesTheNumberOfPreemptions) {
                                 [](const auto& p) { return p.step >= 1 && p.step <= 1000; }));
     }
     EXPECT_EQ(config("pct", 3, with(Parameter::preemptions, 9)).nr_change_points, 2U);
-    // The measuring run has none.
+    // The run that measures k has none.
     EXPECT_EQ(policy_config({.policy = "preempt-bound", .depth = 3}, {0, 42},
                             with(Parameter::preemptions, 5))
                   .nr_change_points,
@@ -112,7 +112,7 @@ TEST(Portfolio, IsAListOfDifferentPolicies) {
     EXPECT_EQ(portfolio("pct,pos,pct").error().message, "policy 'pct' is named twice");
 }
 
-// The policies' own papers say what is promised.
+// As the policies' papers say.
 TEST(Promise, OfEachPolicy) {
     EXPECT_EQ(promise_of(PCT_POLICY_PCT), Promise::depth);
     EXPECT_EQ(promise_of(PCT_POLICY_PPCT), Promise::depth);
@@ -137,7 +137,7 @@ TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {
     has("parameters: --depth D|auto (auto), --preemptions N (depth - 1)\n");
     has("parameters: --sleep-one-in N (50), --sleep-us N (1000)\n");
     has("parameters: none\n");
-    // Of each policy these three lines.
+    // Three lines for each policy.
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
               3 * known_policies().size());
 }

@@ -56,7 +56,7 @@ TEST(ThreadLengths, OnlyTheLongestHaveTheirOwn) {
     EXPECT_EQ(strides.others, 100U) << "the longest of those without";
 }
 
-// Section V.A of the paper: so that the least likely edge is met with 95 % confidence.
+// Section V.A of the paper: the campaign meets the least likely order with 95 % confidence.
 TEST(StrideRatio, IsForTheWholeCampaign) {
     for (const unsigned edges : {1U, 2U}) {
         const double edge = least_likely_edge_of_ratio(stride_ratio(10'000, edges));

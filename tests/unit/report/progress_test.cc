@@ -34,7 +34,7 @@ TEST(StatusLine, NeverWraps) {
     EXPECT_EQ(status_line(state, 1), "");
 }
 
-// In the virtual machine the terminal is at the other end of a pipe.
+// In the virtual machine stderr is a pipe; the terminal is at its other end, on the host.
 TEST(TerminalColumns, AreToldInTheVirtualMachine) {
     if (::isatty(STDERR_FILENO))
         GTEST_SKIP() << "standard error is a terminal";
@@ -43,7 +43,7 @@ TEST(TerminalColumns, AreToldInTheVirtualMachine) {
     EXPECT_EQ(terminal_columns(stderr, true), 132U);
     EXPECT_EQ(terminal_columns(stderr, false), std::nullopt);
     EXPECT_EQ(terminal_columns(stdin, true), std::nullopt);
-    ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "0", 1); // a terminal that does not know
+    ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "0", 1); // a terminal that does not know its width
     EXPECT_EQ(terminal_columns(stderr, true), 80U);
     ::setenv("PCTCTL_GUEST_STDERR_COLUMNS", "wide", 1);
     EXPECT_EQ(terminal_columns(stderr, true), std::nullopt);

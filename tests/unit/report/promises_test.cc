@@ -53,7 +53,7 @@ TEST(Summary, OfAFailureSpeaksOfOtherBugs) {
     EXPECT_LT(text.find("run 3: signal"), text.find("another bug"));
 }
 
-// A probability that rounds to 1 is not said to be certain.
+// A probability that rounds to 1 is not printed as certainty.
 TEST(Summary, TellsChancesCloseToOne) {
     Report report = passing_report();
     for (RunResult& run : report.campaign.runs) {
@@ -81,7 +81,7 @@ TEST(Summary, SaysNothingWhereNothingCanBeSaid) {
     EXPECT_TRUE(contains(text, "no failure in 0 runs"));
 }
 
-// Runs that all take the same way have explored nothing, whatever the theorem says.
+// If all runs have the same order, nothing was explored, whatever the theorem says.
 TEST(Summary, SaysWhenNothingWasExplored) {
     Report report = passing_report();
     EXPECT_EQ(report.tally.orders, 1U);

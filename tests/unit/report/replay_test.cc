@@ -117,6 +117,28 @@ TEST(ReplayText, SaysPlainlyWhenItPasses) {
     EXPECT_TRUE(contains(text, "possible causes"));
 }
 
+TEST(ReplayText, SaysWhichRunsWereDisturbed) {
+    const auto place = [](const std::string& text, const std::string& part) {
+        EXPECT_TRUE(contains(text, part)) << text;
+        return text.find(part);
+    };
+    RunRecord kept = kept_run();
+    kept.result.skipped_calls = 3;
+    std::string text = text_of(kept, report_of({failing_run()}));
+    std::size_t line = place(text, "  disturbed, so its order need not be the seed's: calls of the "
+                                   "scheduler left out by the kernel: 3, calls of the policy not "
+                                   "kept apart: 0\n");
+    EXPECT_GT(line, place(text, "kept run: "));
+    EXPECT_LT(line, place(text, "this run: "));
+    RunResult again = other_order();
+    again.unlocked_hooks = 1;
+    text = text_of(kept_run(), report_of({again}));
+    line = place(text, "calls of the policy not kept apart: 1\n");
+    EXPECT_GT(line, place(text, "this run: "));
+    place(text, "  - the scheduler was disturbed in a run, see above\n");
+    EXPECT_FALSE(contains(text_of(kept_run(), report_of({other_order()})), "disturbed"));
+}
+
 TEST(ReplayText, CountsTries) {
     std::string text =
         text_of(kept_run(), report_of({failing_run(), failing_run(), failing_run()}));
@@ -180,7 +202,7 @@ TEST(ChangedOptions, NamesEachOne) {
     kept.command = {"a"};
     EXPECT_TRUE(changed_options(kept, kept).empty());
     ExecutorOptions used = kept;
-    used.jobs = 4; // decides nothing
+    used.jobs = 4; // without influence on the run
     used.verify = true;
     EXPECT_TRUE(changed_options(kept, used).empty());
     used.points = PCT_POINTS_PTHREAD;

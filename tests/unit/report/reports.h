@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Reports of campaigns that never took place, for tests of what is said about them.
+// Made-up reports, for tests of what is printed about them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline RunResult run_of(RunResult run, std::uint32_t number, std::uint32_t k) {
     return run;
 }
 
-// Computes anew what follows from the runs.
+// Computes again what follows from the runs, after they have been changed.
 inline void retally(Report& report) {
     report.tally = tally(report.campaign.runs, report.options);
 }

@@ -42,6 +42,8 @@ RunResult some_run(std::uint32_t number = 17) {
     run.algorithm.depth = 3;
     run.switches = 12;
     run.interventions = 4;
+    run.skipped_calls = 2;
+    run.unlocked_hooks = 5;
     run.order_hash = 0x00000000deadbeefULL;
     run.violations = 0;
     run.out = std::string("out\0put\xff\n", 9);
@@ -90,6 +92,9 @@ TEST(Store, WhatIsKeptIsLoadedAgain) {
     EXPECT_EQ(run.steps, 79U);
     EXPECT_EQ(run.switches, 12U);
     EXPECT_EQ(run.interventions, 4U);
+    EXPECT_EQ(run.skipped_calls, 2U);
+    EXPECT_EQ(run.unlocked_hooks, 5U);
+    EXPECT_TRUE(run.disturbed());
     EXPECT_EQ(run.order_hash, 0xdeadbeefULL);
     EXPECT_EQ(run.violations, 0U);
     EXPECT_DOUBLE_EQ(run.duration_ms, 1.5);
@@ -106,7 +111,7 @@ TEST(Store, KeepsWhatIsSetOfThePolicy) {
     EXPECT_EQ(parsed->options.parameters, record.options.parameters);
     EXPECT_EQ(parsed->options.strides, record.options.strides);
     EXPECT_EQ(parsed->result.algorithm.strides, record.options.strides);
-    // Another version's default may be another one.
+    // Also a default is written down: it may differ in another version.
     record.options.parameters = {};
     parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;
@@ -224,7 +229,7 @@ TEST(Store, AnImpossiblePlaceIsOneLine) {
     EXPECT_NE(kept.error().message.find("run 17"), std::string::npos);
 }
 
-// Files that may not grow stand for a full disk: write() takes a part, then fails.
+// A limit on the size of files stands for a full disk: write() takes a part, then fails.
 TEST(Store, AFullDiskLeavesNothingHalfWritten) {
     const TemporaryDirectory directory;
     RunStore store(directory / "out", some_options(), "/");
@@ -254,7 +259,7 @@ TEST(Store, MissingRunsAreExplained) {
         << loaded.error().message;
 }
 
-// Everything that can be wrong with a file is one line that names it, never an exception.
+// Whatever is wrong with a file gives one line that names it, never an exception.
 TEST(Store, DamagedFilesAreExplained) {
     RunRecord record{some_options(), "/", some_run(), "1", "2"};
     const std::string good = to_json_text(record);
@@ -280,7 +285,7 @@ TEST(Store, DamagedFilesAreExplained) {
         complaint(without.dump());
         for (const json& wrong : {json(-1), json("zz"), json(1.5), json::array({json::object()}),
                                   json::object({{"hex", "abc"}}), json(true)}) {
-            // Some values are as good as any for a text or a signed number.
+            // Values that are valid here: any text, any signed number.
             if (key == "detail" || ((key == "exit_code" || key == "signal") && wrong == -1) ||
                 (key == "duration_ms" && wrong.is_number()) ||
                 (wrong == "zz" && (key == "cwd" || key == "cgroup" || key == "user")))

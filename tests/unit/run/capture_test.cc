@@ -42,7 +42,7 @@ TEST(Capture, ForwardsWhatIsNew) {
     EXPECT_STREQ("firstsecond", text);
 }
 
-// Reads nothing before it is told to.
+// A reader that reads nothing until rest_of() is called.
 class SlowReader {
 public:
     SlowReader() {
@@ -54,7 +54,7 @@ public:
     }
     int fd() const { return to_.get(); }
 
-    // What it has got when all the rest has been forwarded to it.
+    // Forwards the rest of the output to the reader. Returns all that it has read.
     std::string rest_of(Capture& capture) {
         std::string read;
         std::thread reader([&] {
@@ -73,7 +73,7 @@ private:
     Fd from_, to_;
 };
 
-// Else a slow reader would keep the run from being watched.
+// Otherwise a slow reader would delay the supervision of the run.
 TEST(Capture, ForwardsWithoutWaiting) {
     auto capture = Capture::create("test");
     ASSERT_TRUE(capture);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Groups and the guardian, on the cgroup file system of this machine.
+// Cgroups and the guardian, on the cgroup file system of this machine.
 #include "plan/cgroup_name.h"
 #include "run/cgroup.h"
 
@@ -55,7 +55,7 @@ TEST(CgroupMount, FromTheMountTable) {
     EXPECT_EQ(find_cgroup_mount(""), std::nullopt);
 }
 
-// Groups of a name nobody else uses.
+// Cgroups with a name that nobody else uses.
 class Groups : public testing::Test {
 protected:
     void SetUp() override {
@@ -73,7 +73,7 @@ protected:
 
     static bool is_there(const std::string& path) { return std::filesystem::exists(path); }
 
-    // A process in the group, which ends with this one.
+    // Starts a process in the group. It is killed when the test ends.
     static pid_t process_in(const std::string& path) {
         pid_t pid = ::fork();
         if (pid == 0) {
@@ -82,7 +82,7 @@ protected:
                 ::pause();
         }
         if (pid < 0)
-            std::abort(); // -1 would mean every process to kill()
+            std::abort(); // kill(-1) would kill every process
         EXPECT_EQ(write_text(path + "/cgroup.procs", std::to_string(pid)), 0);
         return pid;
     }
@@ -196,7 +196,7 @@ TEST_F(Groups, DestructorKills) {
     EXPECT_FALSE(is_there(top_));
 }
 
-// Carries out body in a child, which dies by SIGKILL when it returns.
+// Runs `body` in a child process, which is killed by SIGKILL afterwards.
 void in_killed_controller(const std::function<void(Guardian&)>& body) {
     pid_t pid = ::fork();
     if (pid == 0) {
@@ -245,7 +245,7 @@ TEST_F(Groups, WhyThereIsNoLimit) {
     reap(pid);
 }
 
-// Two campaigns below one group: the one that ends first leaves the other its limit.
+// Two campaigns share a parent group. The first one to end must not take away the other's limit.
 TEST_F(Groups, TheLimitOfAnotherGroupStays) {
     for (const bool killed : {false, true}) {
         auto outer = Cgroup::create(name_);
@@ -274,7 +274,7 @@ TEST_F(Groups, TheLimitOfAnotherGroupStays) {
     }
 }
 
-// The limit of a group that was there before is its owner's.
+// A group that existed before gets its own limit back.
 TEST_F(Groups, LimitOfAnExistingGroupIsGivenBack) {
     auto outer = Cgroup::create(name_);
     ASSERT_TRUE(outer);
@@ -298,7 +298,7 @@ TEST_F(Groups, GuardianCleansUp) {
     in_killed_controller([&](Guardian& guardian) {
         auto group = Cgroup::create(name_, &guardian);
         auto child = group->child("a/b");
-        // Not by a death signal: the guardian's job.
+        // This one gets no death signal: the guardian has to kill it.
         pid_t pid = ::fork();
         if (pid == 0)
             for (;;)
@@ -332,7 +332,7 @@ TEST_F(Groups, GuardianForgetsWhatIsRemoved) {
         {
             auto group = Cgroup::create(name_, &guardian);
         }
-        // Somebody else's, of the same name.
+        // Somebody else makes a group of the same name.
         ::mkdir(top_.c_str(), 0755);
         ::kill(::getpid(), SIGKILL);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Runs on this machine, without sched_ext: everything about them but the scheduling policy.
+// Runs on this machine without sched_ext: everything about them but the scheduling policy.
 #include "run/launch.h"
 
 #include <fcntl.h>
@@ -67,7 +67,7 @@ protected:
         return -1;
     }
 
-    // One run from beginning to end.
+    // Makes one run from beginning to end.
     Output run(Launcher& launcher) {
         EXPECT_EQ(::ftruncate(out_.get(), 0), 0);
         EXPECT_EQ(::ftruncate(err_.get(), 0), 0);
@@ -134,7 +134,7 @@ TEST_F(Launch, ManyRunsOfOneLauncher) {
     for (int i = 0; i < 50; i++) {
         Output output = run(*launcher);
         EXPECT_EQ(output.status, 0);
-        EXPECT_EQ(output.out, "2\n"); // process numbers are the same in each run
+        EXPECT_EQ(output.out, "2\n"); // process ids are the same in each run
     }
 }
 
@@ -163,8 +163,8 @@ TEST_F(Launch, CleanState) {
     EXPECT_EQ(parse_field(output.out, "NoNewPrivs"), "0");
     EXPECT_THAT(output.out,
                 HasSubstr("\n00040000\n0022\n" + std::filesystem::current_path().string() + "\n"));
-    // Opened before the run's mount namespace was made: in a chroot that is no mount, where only
-    // the end of the path is known, that shows.
+    // /dev/null was opened before the run's mount namespace was made. That shows in a chroot that
+    // is not a mount point: only the end of the path is known there.
     struct statx root{};
     ASSERT_EQ(::statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root), 0);
     const bool mounted = root.stx_attributes & STATX_ATTR_MOUNT_ROOT;
@@ -175,7 +175,7 @@ TEST_F(Launch, CleanState) {
     EXPECT_THAT(output.out, Not(HasSubstr(" 3 -> ")));
 }
 
-// The program must not read the controller's standard input instead.
+// Even then the program must not read the controller's standard input.
 TEST_F(Launch, WithoutDevNull) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -211,14 +211,15 @@ TEST_F(Launch, Namespaces) {
 }
 
 TEST_F(Launch, CgroupsAreReadOnly) {
-    // Only tried where the run's mount namespace is not ours, lest a failure does harm.
+    // Only tried if the run's mount namespace is not that of the test, where a failure would do
+    // harm.
     Output output = shell("echo $$ > " + cgroup_->mount() + "/cgroup.procs");
     EXPECT_NE(output.status, 0);
     EXPECT_THAT(output.err, HasSubstr("Read-only"));
 }
 
 TEST_F(Launch, SchedulingPolicyStays) {
-    // chrt reports what the kernel says afterwards.
+    // chrt prints the policy that the kernel reports afterwards.
     Output output = shell("chrt -f -p 5 $$ && chrt -p $$; chrt -b 0 chrt -p 0; "
                           "chrt -d -T 1000000 -D 2000000 -P 2000000 -p 0 $$ && chrt -p $$");
     EXPECT_THAT(output.out, Not(HasSubstr("SCHED_FIFO")));
@@ -229,7 +230,7 @@ TEST_F(Launch, SchedulingPolicyStays) {
 }
 
 TEST_F(Launch, ParentCannotBeKilled) {
-    // The numbers make sure that this is the namespace we think it is.
+    // The process ids make sure that this is the run's PID namespace.
     Output output = shell(
         "[ $$ = 2 ] && [ $PPID = 1 ] || exit 9; kill -KILL $PPID; kill -TERM 1; kill -STOP 1; "
         "sleep 0.1; echo alive");
@@ -257,7 +258,7 @@ TEST_F(Launch, DestructorEndsARunThatIsUnderWay) {
     {
         auto process = prepare(*launcher);
         ASSERT_TRUE(process);
-        EXPECT_GT(process->root_pid(), 2); // as seen from here
+        EXPECT_GT(process->root_pid(), 2); // in the test's PID namespace
         EXPECT_EQ(::kill(process->root_pid(), 0), 0);
         ASSERT_TRUE(process->release());
         EXPECT_FALSE(process->wait_status());
@@ -277,7 +278,7 @@ TEST_F(Launch, RootPidIsTheProgram) {
     auto process = prepare(*launcher);
     ASSERT_TRUE(process);
     ASSERT_TRUE(process->release());
-    // The name changes a little after the memory.
+    // exec() changes the name a little after it has replaced the memory.
     std::string comm = "/proc/" + std::to_string(process->root_pid()) + "/comm";
     for (int i = 0; i < 1000 && read_text(comm) != "sleep\n"; i++)
         std::this_thread::sleep_for(1ms);
@@ -296,7 +297,7 @@ TEST_F(Launch, CgroupKillEndsTheRun) {
     ASSERT_TRUE(cgroup_->kill());
     EXPECT_EQ(wait(*process), SIGKILL);
     EXPECT_TRUE(process->kill_all());
-    // Group and slot are still of use.
+    // The group and the slot can be used again.
     for (int i = 0; i < 3; i++) {
         auto again = prepare(*launcher);
         ASSERT_TRUE(again) << again.error().message;
@@ -336,7 +337,8 @@ TEST_F(Launch, ArgumentsTooLong) {
 
 TEST_F(Launch, ManyArguments) {
     test::TemporaryDirectory directory;
-    // Without #! line: the C library hands it to a shell and moves the arguments on its stack.
+    // The file has no #! line. The C library passes it to a shell, and moves the arguments on its
+    // stack to do so.
     std::vector<std::string> command{directory.file("script", "echo $#", 0755)};
     command.resize(50001, "a");
     EXPECT_EQ(run(command).out, "50000\n");
@@ -406,7 +408,7 @@ TEST_F(Launch, SlotsAreIndependent) {
         EXPECT_FALSE(processes[slot].wait_status()) << slot;
 }
 
-// Whatever dies, the program does too.
+// When the controller dies, the program dies as well.
 TEST_F(Launch, DeathOfTheController) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
@@ -434,7 +436,7 @@ TEST_F(Launch, DeathOfTheController) {
     ::close(ends[0]);
 }
 
-// Killed at any moment, the controller leaves nothing: neither processes nor groups.
+// A controller that is killed at any moment leaves neither processes nor groups.
 TEST_F(Launch, DeathAtAnyMoment) {
     std::string name = "pctctl-death-" + std::to_string(::getpid());
     std::string top = cgroup_->mount() + "/" + name;

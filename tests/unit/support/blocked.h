@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A process tree that blocks in a known way, for tests of what looks at blocked processes.
+// A process tree that blocks in a known way, for tests of the code that inspects blocked processes.
 #pragma once
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ namespace pctctl::test {
 
 class Blocked {
 public:
-    // Runs body, which must call the function it is given right before its last thread blocks, in a
-    // child process; returns when all threads of it and of its descendants are blocked.
+    // Runs `body` in a child process, and returns when all threads of the child and of its
+    // descendants are blocked. `body` must call its argument right before its last thread blocks.
     explicit Blocked(const std::function<void(const std::function<void()>&)>& body) {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -42,7 +42,7 @@ public:
             body([writer] {
                 if (::write(writer, "r", 1) != 1)
                     ::_exit(9);
-                ::close(writer); // nobody outside may hold a pipe of ours
+                ::close(writer); // a pipe shared with the test would change the verdict
             });
             ::_exit(0);
         }
@@ -73,7 +73,7 @@ public:
         return judge(threads(), timers, inspector);
     }
 
-    // Waits until no thread runs and none has run for a while.
+    // Waits until all threads sleep and none has run for a while.
     void settle() const {
         std::string before;
         const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -92,7 +92,7 @@ private:
         return "/proc/" + std::to_string(thread.pid) + "/task/" + std::to_string(thread.tid);
     }
 
-    // Of all threads: how often they were switched; empty when one is running.
+    // The number of context switches of all threads; empty while one of them runs.
     std::string snapshot() const {
         std::string result;
         for (const LiveThread& thread : threads()) {

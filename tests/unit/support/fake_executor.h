@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// An executor whose runs are what a function says, for tests of everything around runs.
+// An executor whose runs are made up by a function, for tests of everything around runs.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ public:
     void warn(std::string text) { warnings_.push_back(std::move(text)); }
     bool cancelled() const { return cancelled_; }
 
-    // In the order of the runs' numbers.
+    // All plans, in the order of the runs' numbers.
     std::vector<RunPlan> plans() const {
         const std::lock_guard lock(mutex_);
         std::vector<RunPlan> sorted = plans_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A directory of a test's own, removed with all that is in it.
+// A new directory for a test. The destructor removes it with its contents.
 #pragma once
 
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    // Writes a file, with the directories it needs; returns its path.
+    // Writes a file and makes the directories that it needs. Returns its path.
     std::string file(const std::string& name, const std::string& text, mode_t mode = 0644) const {
         std::filesystem::path path = path_ + "/" + name;
         std::filesystem::create_directories(path.parent_path());

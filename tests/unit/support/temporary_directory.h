@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A directory for one test by its real path, and whole files in it.
+// A new directory for a test, with its path free of symbolic links, and helpers for whole files.
 #pragma once
 
 #include <filesystem>

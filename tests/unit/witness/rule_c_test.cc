@@ -33,7 +33,8 @@ TEST(Strictness, ExitsInsteadOfGivingWay) {
 }
 
 TEST(Strictness, KilledAfterGivingWay) {
-    // Dies in the kernel, without user code; when it gets there is nobody's business.
+    // The thread dies in the kernel, without user code. It does not matter when it gets the CPU for
+    // that.
     Story story({1, 2});
     story.in(0).run(0).create(1).step(0).out(0).in(0).exit(0).in(1).run(1).exit(1);
     expect_none(story);
@@ -78,7 +79,7 @@ TEST(Strictness, LowSetExecutesAsSoonAsTheOthersSleep) {
 }
 
 TEST(Strictness, LowSetChangesBeforeTheLogTellsOfANewThread) {
-    // Thread 1 is the lowest until thread 2 appears, which thread 0 begins to create in its last
+    // Thread 1 is the lowest until thread 2 appears. Thread 0 begins to create that one in its last
     // turn.
     Story story({3, 2, 1});
     story.under("ppct").in(0).run(0).create(1).step(0).in(1, 1).step(1).step(1).create(2).out(0);

@@ -39,7 +39,7 @@ TEST(Strictness, WrongCreator) {
     story.in(0).step(0).create(1).create(2);
     for (pct_witness_record& record : story.records())
         if (record.type == PCT_WITNESS_NEW && record.pid == kPid + 2)
-            record.parent = story.records()[1].task; // thread 1's
+            record.parent = story.records()[1].task; // the task of thread 1
     story.sleep(0);
     expect_one(story, "said to be created by thread 0, but thread 1 did it");
 }
@@ -70,7 +70,7 @@ TEST(Strictness, AddressUsedAgainByAnotherRun) {
         Story story({2, 1});
         story.in(0).run(0).create(1).sleep(0).in(1).run(1);
         if (created_by_watched)
-            story.sleep(1).wake(0).in(0).fork(1, 7); // thread 1's end has been overlooked
+            story.sleep(1).wake(0).in(0).fork(1, 7); // the end of thread 1 was not seen
         else
             story.wake(0).exit(1).in(0);
         story.in(1, 1).run(1).sleep(1).run(0).sleep(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Rule E: the log is what the seed says.
+// Rule E: the scheduler's log agrees with the seed.
 #include "story.h"
 
 namespace pctctl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Rules A and B: one thread at a time, and the best of those that are ready.
+// Rule A: one thread executes at a time. Rule B: it is the best of those that are ready.
 #include "story.h"
 
 namespace pctctl {
@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;
 
-// ---- A: one at a time ----
+// ---- A: one thread at a time ----
 
 TEST(Strictness, OneThreadThenAnotherIsFine) {
     Story story({1, 2});
@@ -29,7 +29,7 @@ TEST(Strictness, PassingThroughAnotherCpuWithoutUserCodeIsFine) {
     expect_none(story);
 }
 
-// ---- B: the best of those ready ----
+// ---- B: the best of those that are ready ----
 
 TEST(Strictness, LowerThreadChosen) {
     Story story({3, 1, 2});
@@ -57,7 +57,7 @@ TEST(Strictness, PreemptedThreadIsStillReady) {
 }
 
 TEST(Strictness, WokenAfterTheDecision) {
-    // Thread 2 gets ready on another CPU when thread 1 has been chosen already.
+    // Thread 2 becomes ready on another CPU after thread 1 has been chosen.
     Story story({3, 1, 2});
     story.in(0).run(0).create(1).create(2).step(0).sleep(0).in(2).run(2).sleep(2);
     story.wake(2, 1).in(1).run(1).step(1).out(1).in(2).run(2).sleep(2).in(1).run(1).sleep(1);
@@ -73,7 +73,7 @@ TEST(Strictness, WokenBeforeTheDecisionOnTheSameCpu) {
 }
 
 TEST(Strictness, WokenWhileTheDecisionIsTaken) {
-    // The other CPU's clock was read before this one left thread 0, but nothing says whether the
+    // The other CPU read its clock before this one left thread 0. But nothing says whether the
     // scheduler had decided by then.
     Story story({3, 1, 2});
     story.in(0).run(0).create(1).create(2).step(0).sleep(0).in(2).run(2).sleep(2);
@@ -109,7 +109,7 @@ TEST(Strictness, ThreadThatSleptIsChosenAnew) {
 }
 
 TEST(Strictness, InterruptedThreadGoesOnUntilItsNextStep) {
-    // Another program takes the CPU; meanwhile thread 1 gets ready.
+    // Another program takes the CPU. Meanwhile thread 1 becomes ready.
     Story story({1, 2});
     story.in(0).run(0).create(1).out(0).in(1).run(1).sleep(1).in(0).run(0).out(0).wake(1, 1);
     story.in(0).run(0).out(0).in(0).step(0).out(0).in(1).run(1).sleep(1);

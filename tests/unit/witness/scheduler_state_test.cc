@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The state that the rules share, and which rule finds what.
+// The state that the rules share, and which rule finds which violation.
 #include "witness/scheduler_state.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-// The state after all of a story.
+// The state after the whole story.
 struct Told {
     explicit Told(const Story& story)
         : setting(story.input()), history(read_history(story.input().log, story.input().records)),
@@ -22,7 +22,7 @@ struct Told {
         for (const History::Moment& moment : history.moments)
             state.advance(moment);
     }
-    std::size_t best_above(std::uint64_t priority, std::size_t except = History::none) const {
+    std::size_t best_above(std::uint64_t priority, std::size_t except = History::kNone) const {
         return state.ready_above(priority, except, [](const auto&) { return true; });
     }
     const Setting setting;
@@ -36,7 +36,7 @@ TEST(SchedulerState, KnowsWhoIsReadyAndWhoExecutes) {
     const Told told(story);
     EXPECT_EQ(told.best_above(0), 2u);
     EXPECT_EQ(told.best_above(0, 2), 1u);
-    EXPECT_EQ(told.best_above(told.state.thread(2).priority), SchedulerState::none);
+    EXPECT_EQ(told.best_above(told.state.thread(2).priority), SchedulerState::kNone);
     EXPECT_THAT(told.state.executing(), testing::ElementsAre(2u));
     EXPECT_FALSE(told.state.thread(0).ready);
     EXPECT_FALSE(told.state.thread(0).cpu);
@@ -72,7 +72,7 @@ TEST(SchedulerState, AWakeUpIntoANewPhaseGivesANewPriority) {
     const Told told(story);
     EXPECT_EQ(told.state.thread(0).phase, 1u);
     EXPECT_NE(told.state.thread(0).priority, before);
-    EXPECT_EQ(told.state.last_number(), 1); // the wake-up counts
+    EXPECT_EQ(told.state.last_number(), 1); // the wake-up was counted
 }
 
 // ---- Each rule alone ----
@@ -93,7 +93,7 @@ std::size_t found_by(MakeRule* make, const Story& story) {
     return found.size();
 }
 
-const std::map<std::string, MakeRule*> all_rules = {
+const std::map<std::string, MakeRule*> kAllRules = {
     {"one at a time", rule_one_at_a_time},
     {"best is chosen", rule_best_is_chosen},
     {"gives way", rule_gives_way},
@@ -106,7 +106,7 @@ const std::map<std::string, MakeRule*> all_rules = {
 };
 
 void expect_only(const std::string& finder, const Story& story) {
-    for (const auto& [name, make] : all_rules)
+    for (const auto& [name, make] : kAllRules)
         EXPECT_EQ(found_by(make, story), name == finder ? 1u : 0u) << name << ", for " << finder;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The threads of a random history, and what the log and the witness write down about them.
+// The threads of a random history, with what the scheduler's log and the witness record about them.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@ namespace pctctl::test {
 
 enum class Fault {
     none,
-    any_thread,       // chooses any ready thread
+    any_thread,       // the scheduler chooses any ready thread
     no_change_points, // a thread does not give way at its change point
-    no_demotions,     // nor when it is demoted at a step
-    no_wake_ups,      // nor to those that get ready while it runs
-    two_cpus,         // lets another thread run on the other CPU meanwhile
-    starved_run,      // a starved thread executes code when it passes through
-    drops_thread,     // does not report a thread
-    drops_step,       // does not count a step
-    wrong_priority,   // gives a thread a priority of its own
+    no_demotions,     // it does not give way when it is demoted at a step
+    no_wake_ups,      // nor to threads that become ready while it runs
+    two_cpus,         // another thread executes on the other CPU meanwhile
+    starved_run,      // a starved thread executes when it is passed through a CPU
+    drops_thread,     // the log lacks a thread
+    drops_step,       // the log lacks a step
+    wrong_priority,   // a thread has a priority that the seed does not give
 };
 
-// Once a fault has shown (faults() > 0), a checker has to see it.
+// Once faults() > 0, the fault has had an effect, and a checker has to see it.
 class SimulatedThreads {
 public:
     int faults() const { return faults_; }
@@ -48,7 +48,7 @@ protected:
         std::uint32_t children = 0;
         std::uint32_t cpu = 0;
         bool ready = false;
-        bool known = false; // it was ready when the last thread began to execute or made a step
+        bool known = false; // was ready at the last step or when the last thread was chosen
         bool gone = false;
         bool reported = true;
     };
@@ -132,7 +132,7 @@ protected:
                 result = i;
         return result;
     }
-    // Did the scheduler have to know a better one?
+    // Was a better thread ready that the scheduler must have known about?
     bool known_better_than(std::uint32_t thread) const {
         return std::ranges::any_of(threads_, [&](const Thread& t) {
             return t.known && t.ready && t.priority > threads_[thread].priority;

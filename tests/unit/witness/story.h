@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Histories written by hand, for tests of the proof of strictness.
+// Histories written by hand, for tests of the proof that priorities were kept (strictness).
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,13 +17,12 @@ namespace pctctl::test {
 
 constexpr std::uint32_t kPid = 100; // of thread 0; thread i has kPid + i
 
-// Writes a history line by line. Time passes by 10 ns with each line. Threads run user code when
-// told to by run(), and their registers show it.
+// Writes a history record by record, each 10 ns after the one before. A thread executes user code
+// when run() says so; then its registers change.
 class Story {
 public:
-    // The first thread has `priorities[0]` for a rank among the threads to come, and so on: a seed
-    // is chosen for which the initial priorities have that order. All others are children of thread
-    // 0.
+    // The initial priorities of the threads have the order of `ranks`: a seed is chosen that gives
+    // it. All threads but the first are children of thread 0.
     explicit Story(std::initializer_list<int> ranks, unsigned depth = 1, unsigned k = 0)
         : depth_(depth) {
         const std::vector<int> wanted(ranks);
@@ -91,7 +90,7 @@ public:
         return *this;
     }
 
-    // A step at which the priority stays or becomes that of change point i.
+    // A step. Its priority becomes that of the given change point, if any.
     Story& step(std::uint32_t thread, unsigned change_point = 0) {
         run(thread);
         if (change_point)
@@ -101,7 +100,7 @@ public:
         e.code = ++number_;
         return *this;
     }
-    // One that is not counted for change points.
+    // A step that is not counted for change points, since no other thread is enabled.
     Story& sequential_step(std::uint32_t thread) {
         run(thread);
         if (number_ > 0 && parameters_.value(Parameter::join_phases)) {
@@ -118,7 +117,7 @@ public:
         return *this;
     }
 
-    // Refers to the story.
+    // Valid as long as the story.
     StrictnessInput input() const {
         return {.seed = seed_,
                 .algorithm = {.policy = policy_, .depth = depth_},
@@ -147,7 +146,7 @@ private:
         std::uint32_t cpu = 0;
     };
 
-    // Is it new to the thread?
+    // Brings the thread into the present phase. False if it was in it already.
     bool enter_phase(std::uint32_t thread) {
         if (threads_[thread].phase == phase_)
             return false;
@@ -192,7 +191,7 @@ private:
     unsigned depth_;
     std::uint64_t now_ = 1'000'000'000;
     std::uint64_t steps_ = 0;
-    std::int32_t number_ = 0; // in the phase
+    std::int32_t number_ = 0; // steps counted in the present phase
     std::uint64_t phase_ = 0;
     std::uint64_t demotions_ = 0;
     std::vector<Thread> threads_;
@@ -200,13 +199,13 @@ private:
     std::vector<pct_witness_record> records_;
 };
 
-// A change point at this step of a run with at most k steps, and nowhere else, at depth 2.
+// Checks that at depth 2 the only change point is at this step.
 inline void put_change_point(Story& story, std::uint64_t step) {
     ASSERT_EQ(pct_change_point(story.seed().stream, 1, story.seed().k, 0).step, step);
 }
 
-// The order of first and second among children depends on the seed, so does the change point. With
-// k = 1 that is always step 1.
+// A seed decides both the order of priorities and the change point. With k = 1 the change point is
+// always at step 1.
 constexpr unsigned kFirstStep = 1;
 
 inline void expect_none(const Story& story) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//
-// Random histories of a scheduler that keeps to the rules in all the ways they allow, and of one
-// that breaks them in one way.
+// Random histories. Those of a scheduler that keeps to the rules, in all the ways that they allow,
+// have no violation. Those of a scheduler that breaks the rules in one way have some.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +16,7 @@ namespace {
 
 using namespace test;
 
-// A program whose threads do this and that on two CPUs, and its scheduler.
+// A program with random threads on two CPUs, and its scheduler.
 class Simulation : public SimulatedThreads {
 public:
     Simulation(std::uint32_t seed, Fault fault) : SimulatedThreads(seed, fault) {
@@ -50,7 +49,7 @@ private:
         threads_[thread].ready = true;
     }
 
-    // Starved threads are given a CPU, each its own, and sent away before they execute anything.
+    // Every starved thread gets its CPU, and is sent away before it executes anything.
     void refresh() {
         for (std::uint32_t i = 0; i < threads_.size(); i++) {
             Thread& thread = threads_[i];
@@ -65,7 +64,7 @@ private:
         }
     }
 
-    // Someone is chosen, executes, and leaves the CPU.
+    // A thread is chosen, executes, and leaves the CPU.
     void turn() {
         if (best() == ~0u)
             wake_someone(below(2));
@@ -80,14 +79,14 @@ private:
             wrong = thread != last_ && known_better_than(thread);
         }
         if (chance(20))
-            wake_someone(below(2)); // too late to be chosen
+            wake_someone(below(2)); // after the choice
         if (chance(20))
             refresh();
 
         in(thread);
         running_ = last_ = thread;
         note_ready();
-        if (chance(10)) // what it waits for has not happened yet
+        if (chance(10)) // sleeps again: its condition does not hold yet
             return leave(thread, false);
         user_code(thread);
         faults_ += wrong;
@@ -101,7 +100,7 @@ private:
         demoted_ = unseen_ = false;
     }
 
-    // Someone else may be better now. Whoever does not give way at once does at the next step.
+    // Another thread may be better now. This one gives way at once or at its next step.
     void give_way_or_not(std::uint32_t thread) {
         if (!better_than(thread) || fault_ == Fault::no_wake_ups)
             return;
@@ -118,7 +117,7 @@ private:
             wake_someone(self.cpu);
             return give_way_or_not(thread);
         case 1:
-            wake_someone(1 - self.cpu); // an interrupt there
+            wake_someone(1 - self.cpu); // by an interrupt on the other CPU
             return give_way_or_not(thread);
         case 2:
             if (threads_.size() < max_threads_)
@@ -167,7 +166,7 @@ private:
         born.parent_pid = 500 + creator;
         born.controlled = 1;
         threads_[child].ready = true;
-        if (!threads_[child].reported) { // nobody looks after it: it runs somewhere
+        if (!threads_[child].reported) { // the scheduler does not control it: it just runs
             threads_[child].cpu = 1 - threads_[creator].cpu;
             in(child);
             user_code(child);
@@ -232,7 +231,7 @@ private:
             faults_++;
             unseen_ = true;
         }
-        // The operation.
+        // The operation itself.
         switch (below(8)) {
         case 0:
             return leave(thread, false);
@@ -253,13 +252,13 @@ private:
     }
 
     std::size_t max_threads_ = 0;
-    bool lazy_ = false;    // waits for the next step where that is allowed
-    bool demoted_ = false; // the running thread was, for spinning, and has to go once it is off
-    bool unseen_ = false;  // a fault of the running thread that shows only by what it does next
-    bool dropped_ = false; // a step is missing
+    bool lazy_ = false;    // gives way only at the next step, where that is allowed
+    bool demoted_ = false; // for spinning: has to give way once it is off the CPU
+    bool unseen_ = false;  // a fault that shows only if the thread goes on
+    bool dropped_ = false; // the log lacks a step
     std::vector<struct pct_change_point> changes_;
     std::uint32_t running_ = ~0u;
-    std::uint32_t last_ = ~0u; // executed last
+    std::uint32_t last_ = ~0u; // the thread that executed last
     std::uint64_t steps_ = 0;
     std::uint64_t demotions_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What holds for all rules.
+// Tests that concern all rules of the proof of strictness.
 #include "story.h"
 
 namespace pctctl {
@@ -18,7 +18,7 @@ TEST(Strictness, LogWithFlaws) {
 TEST(Strictness, StepCountsAsUserCode) {
     Story story({3, 1, 2});
     story.in(0).run(0).create(1).create(2).step(0).sleep(0).in(1).step(1);
-    story.records().back().user_state = 1; // as if nothing had happened
+    story.records().back().user_state = 1; // as if the registers had not changed
     story.out(1);
     story.records().back().user_state = 1;
     story.in(2).run(2).sleep(2);
