@@ -93,17 +93,22 @@ __noinline int dispatch_run(s32 cpu, __u32 slot, struct task_struct *prev __arg_
     struct pct_run_config *cfg = config_of(slot);
     struct pct_run_state *st = state_of(slot);
     __u64 expected;
+    bool chosen;
 
     if (!cfg || !st || !cfg->id || !prev_thread != !prev)
         return false;
-    expected = prev_thread ? PCT_OWNER(prev_thread->index, cpu) : 0;
-    if (!cfg->parallel && st->owner != expected)
+    expected = prev_thread ? PCT_OWNER(prev_thread->index, cpu) : PCT_CHOOSER(cpu);
+    if (!cfg->parallel && !(prev_thread ? st->owner == expected : begin_choice(st, slot, cpu)))
         return false;
     if (bpf_ktime_get_ns() - st->last_refresh_ns > REFRESH_NS && refresh_run(st, slot))
-        return true;
-    if (cfg->parallel)
-        return dispatch_parallel(cpu, slot, prev);
-    return dispatch_serial(cpu, slot, prev, prev_thread, cfg, st, expected);
+        chosen = true;
+    else if (cfg->parallel)
+        chosen = dispatch_parallel(cpu, slot, prev);
+    else
+        chosen = dispatch_serial(cpu, slot, prev, prev_thread, cfg, st, expected);
+    if (!cfg->parallel && !prev_thread)
+        end_choice(st, cpu);
+    return chosen;
 }
 
 /* The CPU needs a thread, of whichever run; prev is on it. */

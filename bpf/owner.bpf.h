@@ -23,6 +23,12 @@ static __always_inline bool in_place(struct pct_run_state *st, const struct pct_
     return t->place && place_of(st, t->place - 1)->thread == t->index + 1;
 }
 
+/* Is a CPU looking for the next owner? */
+static __always_inline bool is_chooser(__u64 owner)
+{
+    return (__u32)owner == (__u32)PCT_CHOOSER(0);
+}
+
 /* May it execute? */
 static __always_inline bool owns(const struct actor *a)
 {

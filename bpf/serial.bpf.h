@@ -37,9 +37,9 @@ static __always_inline void queue_serial(struct actor *a, u64 enq_flags)
      * only passed through the CPU is known to be no better than the owner.
      */
     owner = a->st->owner;
-    if (!owner)
+    if (!owner || is_chooser(owner))
         scx_bpf_kick_cpu(cpu_for(p, a->t->slot), 0);
-    else if ((!refreshed && rank_of(a->t) > a->st->owner_priority) || (s32)(owner >> 32) != cpu)
+    if (owner && ((!refreshed && rank_of(a->t) > a->st->owner_priority) || (s32)(owner >> 32) != cpu))
         scx_bpf_kick_cpu(owner >> 32, KERNEL(SCX_KICK_PREEMPT));
 }
 
@@ -63,9 +63,48 @@ static bool still_on_cpu(const struct pct_run_config *cfg, struct pct_run_state 
     return on;
 }
 
+/* Is the thread at the head of the queue to execute on this CPU? If on another one, that is to look. */
+static bool wanted_here(__u32 slot, s32 cpu)
+{
+    struct task_struct *p;
+    s32 want = -1;
+
+    bpf_rcu_read_lock();
+    p = scx_bpf_dsq_peek(queue_of(slot));
+    if (p)
+        want = cpu_for(p, slot);
+    bpf_rcu_read_unlock();
+    if (want >= 0 && want != cpu)
+        scx_bpf_kick_cpu(want, 0);
+    return want == cpu;
+}
+
 /*
- * Choose the run's next owner for this CPU. prev is the owner if that is on this CPU and could go on,
- * `expected` what pct_run_state.owner says if so. True: the CPU has a task to run.
+ * While a run has no owner, one CPU at a time looks for the next one, since it may change the queue on the way
+ * (a reaction, a refresh): another CPU would see places that are no longer right, or not yet. False: there is
+ * an owner, or to look is another CPU's.
+ */
+static __always_inline bool begin_choice(struct pct_run_state *st, __u32 slot, s32 cpu)
+{
+    __u64 found = st->owner;
+
+    if ((found && !is_chooser(found)) || (!st->reaction && !wanted_here(slot, cpu)))
+        return false;
+    found = __sync_val_compare_and_swap(&st->owner, 0, PCT_CHOOSER(cpu));
+    if (is_chooser(found)) /* it may find nobody for its own CPU: look again */
+        scx_bpf_kick_cpu(cpu, 0);
+    return !found;
+}
+
+/* Unless it has found one. Kicks that were asked for meanwhile are carried out behind this. */
+static __always_inline void end_choice(struct pct_run_state *st, s32 cpu)
+{
+    __sync_val_compare_and_swap(&st->owner, PCT_CHOOSER(cpu), 0);
+}
+
+/*
+ * Choose the run's next owner for this CPU. prev is the owner if that is on this CPU and could go on;
+ * `expected` is what pct_run_state.owner says meanwhile. True: the CPU has a task to run.
  */
 static __always_inline bool dispatch_serial(s32 cpu, __u32 slot, struct task_struct *prev,
                                             struct pct_thread *prev_thread,

@@ -38,6 +38,7 @@ struct pct_run_config {
 
 /* Not by thread id: exec changes that of a thread which is not its process' main thread. */
 #define PCT_OWNER(index, cpu) ((__u64)(__u32)(cpu) << 32 | ((index) + 1))
+#define PCT_CHOOSER(cpu) ((__u64)(__u32)(cpu) << 32 | 0xffffffff)
 
 /* The enabled thread that a parallel run has let onto a CPU last. */
 struct pct_place {
@@ -62,7 +63,8 @@ struct pct_run_state {
     __u64 last_refresh_ns; /* CLOCK_MONOTONIC */
     __u64 hold_ids;        /* the last one given to a hold */
     struct pct_hold holds[PCT_MAX_HOLDS];
-    __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); 0: nobody */
+    __u64 owner; /* thread allowed to execute, and where: PCT_OWNER(); the CPU that is looking for
+                  * one: PCT_CHOOSER(); 0: nobody */
     __u64 owner_priority;
     __u32 threads;     /* n of this run so far: threads created, the first included */
     __u32 alive;       /* threads not yet gone */
