@@ -218,6 +218,7 @@ static __always_inline void thread_ends(struct actor *a)
     }
     if (a->cfg->stepwise)
         executed(a);
+    end_final_wait(a);
     if (a->p->signal->live.counter > 0) /* others only wake their joiner, at once */
         count_out(a);
     report(a, PCT_EVENT_EXIT, 0, code, a->t->pol.steps);

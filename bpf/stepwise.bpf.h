@@ -11,6 +11,7 @@
 #include "events.bpf.h"
 #include "kernel.bpf.h"
 #include "policy_calls.bpf.h"
+#include "progress.bpf.h"
 #include "rank.bpf.h"
 #include "state.bpf.h"
 #include "pctctl/identity.h"
@@ -92,9 +93,10 @@ static __always_inline void executed(struct actor *a)
         note_reaction(a, reaction);
 }
 
+/* And may be told to compete with another priority. */
 static __always_inline bool waits_at_step(const struct pct_thread *t)
 {
-    return t->arrived && !t->selected && !t->arriving;
+    return t->arrived && !t->selected && !t->arriving && !t->last;
 }
 
 static __always_inline void disturbed(struct pct_run_config *cfg, struct pct_run_state *st,
@@ -162,7 +164,11 @@ static __noinline void arrive(struct actor *a)
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->enabled;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
-    if (t->sign) {
+    if (t->sign && prolongs_final_wait(a)) {
+        demote(a, t->sign);
+        t->last = 1;
+        t->sign = 0;
+    } else if (t->sign) {
         before = t->pol.priority;
         note_reaction(a, policy_stuck(&a->cfg->policy, &a->st->policy, &t->pol, &view,
                                       t->sign_count << 3 | t->sign));
@@ -180,6 +186,7 @@ static __always_inline void go_on(struct actor *a, struct pct_thread *leaving)
     if (!a->t->arrived || a->t->selected)
         return;
     a->t->selected = 1;
+    a->t->last = 0;
     if (!a->t->hashed) /* the order in which steps are executed, not that of arrivals */
         a->st->order_hash =
             pct_order_hash(a->st->order_hash, a->t->pol.identity, a->t->pol.event.kind);

@@ -71,6 +71,8 @@ struct pct_run_state {
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* CPU + 1 that is in a hook of the policy; 0: none */
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
+    __u32 final_waits;     /* threads in their final wait, or about to end after it */
+    __u32 unused;
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */

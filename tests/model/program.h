@@ -27,10 +27,11 @@ enum class Op : std::uint8_t {
     kCondResume, // second half: waits to be signalled, and for the mutex `other`; of the same step
     kSignal,
     kBroadcast,
-    kFork,  // starts thread `other`
-    kJoin,  // waits until thread `other` has ended
-    kYield, // says that it makes no progress
-    kPoll,  // likewise if it is repeated; the effect tells whether it is
+    kFork,       // starts thread `other`
+    kJoin,       // waits until thread `other` has ended
+    kYield,      // says that it makes no progress
+    kPoll,       // likewise if it is repeated; the effect tells whether it is
+    kEndProcess, // all threads end, as when main returns
 };
 
 class State;
@@ -127,5 +128,7 @@ Event join(Thread thread);
 // What a thread still does after its last step until it has ended. Without it, as in the papers, it
 // ends with that step.
 Event leave();
+// Main returns: that is no step, and ends all.
+Event end_process();
 
 } // namespace pctctl::model

@@ -318,6 +318,44 @@ TEST(FinalWait, ShowsWhatEndsWithTheProcess) {
     EXPECT_GT(interval.low, 0.0);
 }
 
+// Under every policy that decides who goes first the other threads make all their steps before main
+// ends the process. Without the wait, some of 20 runs end before that.
+class FinalWaitOfAll : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(FinalWaitOfAll, LetsTheOthersEnd) {
+    const auto& [wait, points] = GetParam();
+    const bool waits = wait == std::string_view("on");
+    std::string all = "pct,ppct";
+    for (const std::string& policy : serial_policies())
+        all += "," + policy;
+    const unsigned runs = waits ? 5 : 20; // of each policy
+    const unsigned policies = 2 + static_cast<unsigned>(serial_policies().size());
+    const Call call =
+        pctctl({"--policy", all, "--final-wait", wait, "--seed", "6", "--runs",
+                std::to_string(runs * policies), "--keep-going", "--depth", "2", "--jobs", "2",
+                "--points", points, "--", built("programs/ends_early")},
+               std::chrono::seconds(240));
+    ASSERT_TRUE(call.reported) << call;
+    ASSERT_EQ(policies, call.summary.policies.size()) << call;
+    for (const PolicySummary& policy : call.summary.policies) {
+        ASSERT_EQ(runs, policy.runs);
+        EXPECT_EQ(waits, policy.failures == runs) << policy.policy << ": " << policy.failures;
+    }
+    EXPECT_EQ(0U, call.summary.interventions) << call;
+}
+
+std::string final_wait_name(const testing::TestParamInfo<FinalWaitOfAll::ParamType>& info) {
+    const auto& [wait, points] = info.param;
+    return std::string(wait == std::string_view("on") ? "On" : "Off") +
+           (points == std::string_view("pthread") ? "Pthread" : "Both");
+}
+
+INSTANTIATE_TEST_SUITE_P(Serial, FinalWaitOfAll,
+                         testing::Values(std::tuple("on", "pthread"),
+                                         std::tuple("on", "pthread,syscall"),
+                                         std::tuple("off", "pthread,syscall")),
+                         final_wait_name);
+
 struct Figure {
     const char* policy;
     double probability;

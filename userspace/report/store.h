@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Failing runs on disk: OUT/run-N/ with run.json, stdout and stderr.
 //
-// run.json is one object ("schema": 3, "kind": "pctctl run") with
+// run.json is one object ("schema": 4, "kind": "pctctl run") with
 //   all that a replay needs: command, cwd, policy, parameters (those that the policy has; null: a
 //     computed default), depth, strides (null: of another policy), points, spin_limit_ns,
 //     timeout_ns, pids_limit, cgroup and user (null: none), seed;
