@@ -67,6 +67,7 @@ struct pct_thread {
     __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
     __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
     __u8 last;    /* stepwise: its step comes behind those of all others, whatever the policy says */
+    __u8 created; /* stepwise: its system call has made a thread, and has still to return */
     __u8 final;   /* it has begun its final wait (PCT_OPTION_FINAL_WAIT) */
     struct pct_pending next; /* the step it is arriving at */
     struct pct_policy_thread pol;

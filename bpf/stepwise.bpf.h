@@ -2,7 +2,8 @@
 /*
  * Stepwise policies decide when all enabled threads have arrived at a step (policies/policy.h). A thread that
  * arrives gives way in any case; ops.dispatch then tells the policy (arrive), chooses, and tells it again
- * (go_on). Both may change the places of threads that wait in the queue.
+ * (go_on). Both may change the places of threads that wait in the queue. A new thread arrives at its beginning
+ * while its creator makes it (begin).
  */
 #ifndef PCTCTL_STEPWISE_BPF_H
 #define PCTCTL_STEPWISE_BPF_H
@@ -15,6 +16,7 @@
 #include "rank.bpf.h"
 #include "state.bpf.h"
 #include "pctctl/identity.h"
+#include "pctctl/points.h"
 #include "pctctl/policy_state.h"
 
 /*
@@ -178,6 +180,24 @@ static __noinline void arrive(struct actor *a)
             carry_out_reaction(a->cfg, a->st, t->slot, t);
         t->sign = 0;
     }
+}
+
+/*
+ * Stepwise policies: a thread that is being made is to compete from its first instruction on. It acts on
+ * nothing: what enables it is its creation, and with all else it commutes.
+ */
+static __always_inline void begin(struct actor *a)
+{
+    struct pct_policy_view view = {};
+
+    a->st->steps++;
+    a->t->pol.event.kind = PCT_KIND_BEGIN;
+    a->t->arrived = 1;
+    view.other = best_other(a->st, a->t->slot);
+    view.enabled = a->st->enabled;
+    policy_arrive(&a->cfg->policy, &a->st->policy, &a->t->pol, &view);
+    if (a->cfg->trace)
+        report(a, PCT_EVENT_STEP, PCT_KIND_BEGIN, a->st->policy.number, 0);
 }
 
 /* Stepwise policies: the thread goes on and executes its step. `leaving` loses the CPU to it, or null. */

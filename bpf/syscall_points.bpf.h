@@ -124,6 +124,23 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
     after_step(a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs), counted);
 }
 
+/*
+ * Stepwise policies: a system call returns that has made a thread. Its creator competes with it from here on;
+ * otherwise what the creator does up to its next step would always come first.
+ */
+static __always_inline void after_creation(struct actor *a, long ret)
+{
+    struct pt_regs *regs;
+
+    if (!a->t->created)
+        return;
+    a->t->created = 0;
+    if (ret <= 0)
+        return; /* it came to nothing */
+    regs = (struct pt_regs *)bpf_task_pt_regs(a->p);
+    step(a, PCT_KIND_CREATED, 0, 0, PT_REGS_IP_CORE(regs));
+}
+
 /* A system call returns. A polling one has failed, and may go on for ever? */
 static __always_inline void after_poll(struct actor *a, long ret)
 {

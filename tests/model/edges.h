@@ -26,6 +26,11 @@ double coverable_secondary_orders(std::size_t length, std::size_t stride_max, do
 // The least likely edge: a thread of the given length ends before another one begins.
 double least_likely_edge(std::size_t length, std::size_t stride_max);
 
+// The first thread creates the other one by the first of its `length` events, and has made all of
+// them before the other one makes its second; that one's strides are uniform in 1 .. others_max.
+double least_likely_edge_of_created(std::size_t length, std::size_t stride_max,
+                                    std::size_t others_max);
+
 // least_likely_edge_of_ratio() by Monte Carlo as the paper does, always with the same random
 // numbers.
 double least_likely_edge_by_sampling(double ratio, std::uint64_t samples);

@@ -102,8 +102,10 @@ void Mechanism::finish_step(Thread t) {
 
 void Mechanism::arrive(Thread t) {
     ThreadState& thread = threads_[t];
-    mark_over(t);
-    mark(t, state_.next_index(t), Moment::kArrives);
+    if (state_.next(t).op != Op::kCreated) { // that is before the thread goes on behind the fork
+        mark_over(t);
+        mark(t, state_.next_index(t), Moment::kArrives);
+    }
     finish_step(t);
     const Event& event = state_.next(t);
     thread.policy.event = {
@@ -213,7 +215,8 @@ void Mechanism::execute(Thread t) {
         thread.arrived = false;
         thread.selected = false;
         thread.executed = true;
-        thread.unmarked = index;
+        if (event.op != Op::kBegin && event.op != Op::kCreated)
+            thread.unmarked = index;
         if (!state_.alive(t))
             finish_step(t);
         appear_forked(t);
@@ -245,9 +248,13 @@ void Mechanism::pass(Thread t) {
 void Mechanism::appear_forked(Thread creator) {
     if (!forks_)
         return;
-    for (Thread t = 0; t < threads_.size(); t++)
-        if (!threads_[t].exists && state_.alive(t))
-            appear(t, threads_[creator].policy.priority);
+    for (Thread t = 0; t < threads_.size(); t++) {
+        if (threads_[t].exists || !state_.alive(t))
+            continue;
+        appear(t, threads_[creator].policy.priority);
+        if (state_.next(t).op == Op::kBegin)
+            arrive(t);
+    }
 }
 
 void Mechanism::wake(Thread t) {

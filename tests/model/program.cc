@@ -205,6 +205,14 @@ Event leave() {
     return {.step = false};
 }
 
+Event begin() {
+    return {.op = Op::kBegin};
+}
+
+Event created() {
+    return {.op = Op::kCreated};
+}
+
 Event end_process() {
     return {.op = Op::kEndProcess, .step = false};
 }

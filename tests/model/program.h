@@ -31,6 +31,8 @@ enum class Op : std::uint8_t {
     kJoin,       // waits until thread `other` has ended
     kYield,      // says that it makes no progress
     kPoll,       // likewise if it is repeated; the effect tells whether it is
+    kBegin,      // of a thread that is forked: it arrives there at once
+    kCreated,    // its creator's next event: they compete from here on
     kEndProcess, // all threads end, as when main returns
 };
 
@@ -128,6 +130,10 @@ Event join(Thread thread);
 // What a thread still does after its last step until it has ended. Without it, as in the papers, it
 // ends with that step.
 Event leave();
+// The first event of a thread that is forked, and the one behind the fork, under stepwise policies.
+// Nobody else sees them.
+Event begin();
+Event created();
 // Main returns: that is no step, and ends all.
 Event end_process();
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Two processes use one object by names of their own: the child seven times, the parent once. Exit
-// status 1: the parent was the last. The argument says what it is: a pair of sockets, a TCP
-// connection, a semaphore in memory that they have mapped at different addresses, or two pairs of
-// sockets, which are not one object at all.
+// Two processes use one object by names of their own: the child seven times, the parent once. The
+// child does not begin before the parent has come to its use. Exit status 1: the parent was the
+// last. The argument says what it is: a pair of sockets, a TCP connection, a semaphore in memory
+// that they have mapped at different addresses, or two pairs of sockets, which are not one object
+// at all.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <semaphore.h>
@@ -73,17 +74,23 @@ int main(int argc, char** argv) {
     else if (!strcmp(what, "apart"))
         failed = two_pairs();
     atomic_int* uses = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (failed || uses == MAP_FAILED)
+    int news[2];
+    char told;
+    if (failed || uses == MAP_FAILED || pipe(news))
         return 2;
     // fork() takes locks in some C libraries (glibc 2.41), which are steps.
     const pid_t child = (pid_t)syscall(SYS_fork);
     if (child == 0) {
+        if (read(news[0], &told, 1) != 1)
+            _exit(2);
         for (int i = 0; i < kTimes; i++) {
             use(1);
             ++*uses;
         }
         _exit(0);
     }
+    if (write(news[1], "t", 1) != 1)
+        return 2;
     use(0);
     const int before = *uses;
     if (waitpid(child, NULL, 0) != child)
