@@ -68,4 +68,10 @@
 #define NR_SETITIMER 38
 #define NR_TIMER_SETTIME 223
 
+/* Does the call make a thread or process? */
+static __always_inline bool is_fork(long nr)
+{
+    return (nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3;
+}
+
 #endif

@@ -145,7 +145,7 @@ static __always_inline bool kernel_wait(struct actor *a)
         return false;
     if (a->t->lock)
         return lock_held_outside(a);
-    if ((nr >= NR_FORK_FIRST && nr <= NR_FORK_LAST) || nr == NR_CLONE3)
+    if (is_fork(nr))
         return false;
     if (nr == NR_SCHED_SETAFFINITY)
         return first_argument_is_self(a->p);

@@ -42,7 +42,10 @@ static __always_inline int join_run(struct actor *a, __u32 slot)
     return 0;
 }
 
-/* A thread of a run creates another one. */
+/*
+ * A thread of a run creates another one. Those that the kernel makes for its own purposes (io_uring's workers)
+ * do not execute the program: they have no step.
+ */
 static __always_inline int child_appears(struct task_struct *p, struct actor *parent)
 {
     struct actor a = {.p = p};
@@ -61,9 +64,13 @@ static __always_inline int child_appears(struct task_struct *p, struct actor *pa
     bpf_local_irq_save(&irqs);
     lock_hooks(a.st);
     policy_appear(&a.cfg->policy, &a.st->policy, &a.t->pol);
+    report(&a, PCT_EVENT_THREAD, 0, a.t->pol.phase, 0);
+    if (a.cfg->stepwise && a.st->started && is_fork(parent->t->sysno)) {
+        begin(&a);
+        parent->t->created = 1;
+    }
     unlock_hooks(a.st);
     bpf_local_irq_restore(&irqs);
-    report(&a, PCT_EVENT_THREAD, 0, a.t->pol.phase, 0);
     return 0;
 }
 
@@ -222,6 +229,7 @@ static __always_inline void thread_ends(struct actor *a)
     }
     if (a->cfg->stepwise)
         executed(a);
+    end_final_wait(a);
     end_sharing(a);
     if (a->p->signal->live.counter > 0) /* others only wake their joiner, at once */
         count_out(a);

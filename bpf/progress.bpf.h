@@ -53,6 +53,40 @@ static __always_inline void demote(struct actor *a, enum pct_demotion why)
 }
 
 /*
+ * The other threads go first (PCT, section 4.2), until they have ended, are all blocked, or show signs of no
+ * progress: arrive() then lets them wait for this one.
+ */
+static __always_inline void begin_final_wait(struct actor *a)
+{
+    if (!a->t->final)
+        __sync_fetch_and_add(&a->st->final_waits, 1);
+    a->t->final = 1;
+    demote(a, PCT_DEMOTE_FINAL_WAIT);
+}
+
+static __always_inline void end_final_wait(struct actor *a)
+{
+    if (a->t->final)
+        __sync_fetch_and_add(&a->st->final_waits, -1);
+    a->t->final = 0;
+}
+
+/*
+ * Stepwise policies: does the thread, at its step, keep one in its final wait from ever going on? Most of
+ * these policies do nothing about a thread that makes no progress, as each event has its turn
+ * some time. Behind those of all others has none as long as they make steps.
+ */
+static __always_inline bool prolongs_final_wait(const struct actor *a)
+{
+    const struct pct_thread *t = a->t;
+    __u64 seed = a->cfg->policy.seed, identity = t->pol.identity;
+
+    return a->st->final_waits &&
+           (pct_no_progress(seed, identity, t->sign, t->sign_count) ||
+            pct_no_progress(seed, identity, PCT_DEMOTE_STARVE, a->st->steps - a->st->lowest_ran));
+}
+
+/*
  * A sign that somebody waits for a thread below this one. True: the policy did something about it. A
  * stepwise one is told of signs at steps only, see arrive(); between them, this is the same for all.
  */

@@ -66,7 +66,7 @@ int on_syscall(struct trace_event_raw_sys_enter *call)
     return 0;
 }
 
-/* A system call returns: a new program was executed, or a polling call failed. */
+/* A system call returns: a new program was executed, a thread made, or a polling call failed. */
 SEC("tp/raw_syscalls/sys_exit")
 int on_syscall_exit(struct trace_event_raw_sys_exit *call)
 {
@@ -76,6 +76,7 @@ int on_syscall_exit(struct trace_event_raw_sys_exit *call)
         return 0;
     if ((a.t->sysno == NR_EXECVE || a.t->sysno == NR_EXECVEAT) && call->ret == 0)
         start_program(&a);
+    after_creation(&a, call->ret);
     after_poll(&a, call->ret);
     return 0;
 }

@@ -67,6 +67,9 @@ struct pct_thread {
     __u8 waits;   /* its last system call waits for others, if it has to */
     __u8 idle;    /* it sleeps in there: not in pct_run_state.enabled */
     __u8 leaving; /* it is ending, and wakes nobody any more: not in there either */
+    __u8 last;    /* stepwise: its step comes behind those of all others, whatever the policy says */
+    __u8 created; /* stepwise: its system call has made a thread, and has still to return */
+    __u8 final;   /* it has begun its final wait (PCT_OPTION_FINAL_WAIT) */
     /* The step it is arriving at, or its last one: what it acts on, see objects.bpf.h. */
     __u32 nr_accesses;
     __u32 programs; /* that it has executed */

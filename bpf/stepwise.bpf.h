@@ -2,7 +2,8 @@
 /*
  * Stepwise policies decide when all enabled threads have arrived at a step (policies/policy.h). A thread that
  * arrives gives way in any case; ops.dispatch then tells the policy (arrive), chooses, and tells it again
- * (go_on). Both may change the places of threads that wait in the queue.
+ * (go_on). Both may change the places of threads that wait in the queue. A new thread arrives at its beginning
+ * while its creator makes it (begin).
  */
 #ifndef PCTCTL_STEPWISE_BPF_H
 #define PCTCTL_STEPWISE_BPF_H
@@ -11,9 +12,11 @@
 #include "events.bpf.h"
 #include "kernel.bpf.h"
 #include "policy_calls.bpf.h"
+#include "progress.bpf.h"
 #include "rank.bpf.h"
 #include "state.bpf.h"
 #include "pctctl/identity.h"
+#include "pctctl/points.h"
 #include "pctctl/policy_state.h"
 
 /*
@@ -125,9 +128,10 @@ static __always_inline void executed(struct actor *a)
         note_reaction(a, reaction);
 }
 
+/* And may be told to compete with another priority. */
 static __always_inline bool waits_at_step(const struct pct_thread *t)
 {
-    return t->arrived && !t->selected && !t->arriving;
+    return t->arrived && !t->selected && !t->arriving && !t->last;
 }
 
 static __always_inline void disturbed(struct pct_run_config *cfg, struct pct_run_state *st,
@@ -191,6 +195,7 @@ static __always_inline void begin_event(struct actor *a)
 static __always_inline void select_event(struct actor *a)
 {
     a->t->selected = 1;
+    a->t->last = 0;
     if (!a->t->hashed) /* the order in which steps are executed, not that of arrivals */
         a->st->order_hash =
             pct_order_hash(a->st->order_hash, a->t->pol.identity, a->t->pol.event.kind);
@@ -213,7 +218,11 @@ static __noinline void arrive(struct actor *a)
     view.other = best_other(a->st, t->slot);
     view.enabled = a->st->enabled;
     policy_arrive(&a->cfg->policy, &a->st->policy, &t->pol, &view);
-    if (t->sign) {
+    if (t->sign && prolongs_final_wait(a)) {
+        demote(a, t->sign);
+        t->last = 1;
+        t->sign = 0;
+    } else if (t->sign) {
         before = t->pol.priority;
         note_reaction(a, policy_stuck(&a->cfg->policy, &a->st->policy, &t->pol, &view,
                                       t->sign_count << 3 | t->sign));
@@ -223,6 +232,24 @@ static __noinline void arrive(struct actor *a)
             carry_out_reaction(a->cfg, a->st, t->slot, t);
         t->sign = 0;
     }
+}
+
+/*
+ * Stepwise policies: a thread that is being made is to compete from its first instruction on. It acts on
+ * nothing: what enables it is its creation, and with all else it commutes.
+ */
+static __always_inline void begin(struct actor *a)
+{
+    struct pct_policy_view view = {};
+
+    a->st->steps++;
+    a->t->pol.event.kind = PCT_KIND_BEGIN;
+    a->t->arrived = 1;
+    view.other = best_other(a->st, a->t->slot);
+    view.enabled = a->st->enabled;
+    policy_arrive(&a->cfg->policy, &a->st->policy, &a->t->pol, &view);
+    if (a->cfg->trace)
+        report(a, PCT_EVENT_STEP, PCT_KIND_BEGIN, a->st->policy.number, 0);
 }
 
 /* Stepwise policies: the thread goes on and executes its step. `leaving` loses the CPU to it, or null. */

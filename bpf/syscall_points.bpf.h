@@ -78,6 +78,13 @@ static __always_inline long native_number(long nr)
     return -1;
 }
 
+/* Is this the main thread, about to end a process in which there are others? */
+static __always_inline bool waits_finally(struct actor *a, long nr)
+{
+    return nr == NR_EXIT_GROUP && (a->cfg->policy.options & PCT_OPTION_FINAL_WAIT) &&
+           a->p->pid == a->p->tgid && a->p->signal->live.counter > 1;
+}
+
 /* A thread enters a system call. */
 static __always_inline void syscall_point(struct actor *a, struct trace_event_raw_sys_enter *call)
 {
@@ -100,13 +107,12 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
 
     a->t->waits = nr == NR_WAIT4 || nr == NR_WAITID || (nr == NR_FUTEX && !call->args[3]) ||
                   (nr == NR_FUTEX_WAIT && !call->args[4]);
-    if (nr == NR_EXIT_GROUP && (a->cfg->policy.options & PCT_OPTION_FINAL_WAIT) &&
-        a->p->pid == a->p->tgid && a->p->signal->live.counter > 1)
-        demote(a, PCT_DEMOTE_FINAL_WAIT);
 
     regs = (struct pt_regs *)bpf_task_pt_regs(a->p);
     if (a->cfg->stepwise && a->t->selected && !operation_at(a->t, PT_REGS_SP_CORE(regs)))
         executed(a); /* if it blocks from here on, it is between two steps */
+    if (waits_finally(a, nr))
+        begin_final_wait(a);
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
     if (!is_step(a->t, traits, call, regs))
         return;
@@ -118,6 +124,24 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
     /* a polling call is a sign only if it fails, which after_poll() sees */
     a->t->polled = traits & (PCT_POINT_POLLS | PCT_POINT_ZERO_FAILS);
     after_step(a, traits & ~PCT_POINT_POLLS, PT_REGS_IP_CORE(regs), counted);
+}
+
+/*
+ * Stepwise policies: a system call returns that has made a thread. Its creator competes with it from here on;
+ * otherwise what the creator does up to its next step would always come first.
+ */
+static __always_inline void after_creation(struct actor *a, long ret)
+{
+    struct pt_regs *regs;
+
+    if (!a->t->created)
+        return;
+    a->t->created = 0;
+    if (ret <= 0)
+        return; /* it came to nothing */
+    regs = (struct pt_regs *)bpf_task_pt_regs(a->p);
+    a->t->nr_accesses = 0;
+    step(a, PCT_KIND_CREATED, PT_REGS_IP_CORE(regs));
 }
 
 /* A system call returns. A polling one has failed, and may go on for ever? */

@@ -4,7 +4,7 @@
  *
  * A step kind is a 16-bit number. System calls are their x86-64 number; libc operations are
  * PCT_KIND_LIBC plus their position in PCT_LIBC_POINTS. Positions are part of the order hash:
- * append, never reorder.
+ * append, never reorder. The two ends of a creation have kinds of their own.
  */
 #ifndef PCTCTL_POINTS_H
 #define PCTCTL_POINTS_H
@@ -16,6 +16,9 @@
 #define PCT_POINTS_SYSCALL 2u
 
 #define PCT_KIND_LIBC 0x1000u
+/* Under stepwise policies, whatever the set of points: */
+#define PCT_KIND_BEGIN 0x2000u   /* a new thread is about to execute its first instruction */
+#define PCT_KIND_CREATED 0x2001u /* its creator, to return from the system call that made it */
 #define PCT_NR_SYSCALLS 512u
 
 /* Traits of a point. */

@@ -82,7 +82,7 @@ struct pct_run_state {
     __u32 forgetful;       /* 1: the map `sharing` had no room for an object: from then on all matter */
     __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
     __s32 at_any;          /* threads at a step, or in it, that may act on any object of a kind */
-    __u32 unused;
+    __u32 final_waits;     /* threads in their final wait, or about to end after it */
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */

@@ -53,15 +53,36 @@ double coverable_secondary_orders(std::size_t length, std::size_t stride_max, do
     return static_cast<double>(coverable) / static_cast<double>(all);
 }
 
+namespace {
+
+// After one stride, of a thread with so many events left: the mean of what f says of those left
+// then.
+double after_stride(const std::vector<double>& f, std::size_t left, std::size_t stride_max) {
+    double sum = 0;
+    for (std::size_t s = 1; s <= stride_max; s++)
+        sum += s < left ? f[left - s] : 1;
+    return sum / static_cast<double>(stride_max);
+}
+
+} // namespace
+
 double least_likely_edge(std::size_t length, std::size_t stride_max) {
     std::vector<double> f(length + 1, 1);
-    for (std::size_t left = 1; left <= length; left++) {
-        double sum = 0;
-        for (std::size_t s = 1; s <= stride_max; s++)
-            sum += s < left ? f[left - s] : 1;
-        f[left] = sum / static_cast<double>(stride_max) / 2;
-    }
+    for (std::size_t left = 1; left <= length; left++)
+        f[left] = after_stride(f, left, stride_max) / 2;
     return f[length];
+}
+
+double least_likely_edge_of_created(std::size_t length, std::size_t stride_max,
+                                    std::size_t others_max) {
+    std::vector<double> begun(length + 1, 1); // the other one has to lose all choices
+    std::vector<double> f(length + 1, 1);     // it may win one, for a stride of one event
+    for (std::size_t left = 1; left <= length; left++) {
+        begun[left] = after_stride(begun, left, stride_max) / 2;
+        f[left] = after_stride(f, left, stride_max) / 2 +
+                  begun[left] / static_cast<double>(others_max) / 2;
+    }
+    return after_stride(f, length, stride_max); // nobody else is there at the first choice
 }
 
 double least_likely_edge_by_sampling(double ratio, std::uint64_t samples) {

@@ -28,6 +28,11 @@ double coverable_secondary_orders(std::size_t length, std::size_t stride_max, do
 // begins.
 double least_likely_edge(std::size_t length, std::size_t stride_max);
 
+// The first thread creates the other one by the first of its `length` events, and has made all of
+// them before the other one makes its second; that one's strides are uniform in 1 .. others_max.
+double least_likely_edge_of_created(std::size_t length, std::size_t stride_max,
+                                    std::size_t others_max);
+
 // What least_likely_edge_of_ratio() computes, by sampling as in the paper, with fixed random
 // numbers.
 double least_likely_edge_by_sampling(double ratio, std::uint64_t samples);

@@ -179,6 +179,10 @@ Event polling(Object semaphore, std::size_t variable, std::size_t index) {
 } // namespace
 
 std::uint32_t step_kind(const Event& event) {
+    if (event.op == Op::kBegin)
+        return PCT_KIND_BEGIN;
+    if (event.op == Op::kCreated)
+        return PCT_KIND_CREATED;
     return PCT_KIND_LIBC + spelling(event).point;
 }
 
@@ -197,7 +201,7 @@ std::string Executable::text() const {
     return text;
 }
 
-Program Executable::program() const {
+Program Executable::program(bool begins) const {
     Program p{.name = text()};
     const Object all_processes = processes_object(threads);
     p.threads.resize(threads.size());
@@ -207,7 +211,11 @@ Program Executable::program() const {
             Event starts = fork(t);
             starts.step = false;
             p.threads[0].push_back(starts);
+            if (begins)
+                p.threads[0].push_back(created());
         }
+        if (begins)
+            p.threads[t].push_back(begin());
     }
     for (Thread t = 0; t < threads.size(); t++) {
         Events& real = p.threads[t];
@@ -219,6 +227,8 @@ Program Executable::program() const {
                 p.variables.push_back(0);
             }
             real.push_back(event);
+            if (begins && event.op == Op::kFork)
+                real.push_back(created());
             if (event.op == Op::kCondSleep) {
                 event.op = Op::kCondResume;
                 event.step = false;
@@ -334,7 +344,7 @@ std::vector<Executable> smaller(const Executable& executable) {
 }
 
 Performance perform(const Executable& executable, const pct_policy_config& config) {
-    const Program program = executable.program();
+    const Program program = executable.program(stepwise(config));
     const std::vector<std::uint64_t> identities = executable.identities();
     Mechanism mechanism(program, Waiting::kQueues);
     mechanism.set_identities(identities);
@@ -344,12 +354,12 @@ Performance perform(const Executable& executable, const pct_policy_config& confi
     Performance result;
     const Moment in_hash = stepwise(config) ? Moment::kSelected : Moment::kArrives;
     for (const Mark& mark : mechanism.marks()) {
-        if (mark.moment == Moment::kArrives)
+        const Event& event = program.threads[mark.thread][mark.index];
+        if (mark.moment == Moment::kArrives && event.op != Op::kBegin)
             result.marks += static_cast<char>('a' + mark.thread);
         else if (mark.moment == Moment::kOver)
             result.marks += static_cast<char>('A' + mark.thread);
         if (mark.moment == in_hash) {
-            const Event& event = program.threads[mark.thread][mark.index];
             result.events.push_back({mark.thread, mark.index});
             result.hash = pct_order_hash(result.hash, identities[mark.thread], step_kind(event));
         }

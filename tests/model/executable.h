@@ -30,7 +30,9 @@ struct Executable {
     bool processes = false;
 
     std::string text() const; // as the program reads it
-    Program program() const;  // as the model reads it
+    // As the model reads it, with the beginnings of threads and what follows their creation as
+    // steps, or without.
+    Program program(bool begins) const;
     std::vector<std::uint64_t> identities() const;
     std::size_t nr_events() const;
     std::size_t most_steps() const;

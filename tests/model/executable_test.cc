@@ -56,7 +56,7 @@ TEST(Executable, ConditionWaitIsWokenTwice) {
 // The wait is one step, whatever the model does with threads that have to wait (enum Waiting).
 TEST(Executable, ConditionWaitIsOneStepInAnyMachine) {
     const Executable executable = waiter_and_signaller();
-    const Program program = executable.program();
+    const Program program = executable.program(false); // pct
     for (const Waiting waiting : {Waiting::kDisabled, Waiting::kAttempts, Waiting::kQueues}) {
         Mechanism mechanism(program, waiting);
         mechanism.set_identities(executable.identities());
@@ -98,6 +98,27 @@ TEST(Executable, PollingEndsByChance) {
     EXPECT_TRUE(interval(demoted).contains(by_try / 2))
         << demoted.value() << ", not " << by_try / 2;
     EXPECT_EQ(Executable::kTries + 3, longest);
+}
+
+// What a creator does behind the creation and what the new thread does before its first event come
+// in either order: under the random walk the one is as likely as the other. A process is created
+// between steps.
+TEST(Executable, BeginningsCompeteWithTheirCreators) {
+    const Executable thread{.threads = {{fork(1), access(1), join(1)}, {access(1)}}};
+    const Executable process{.threads = {{access(1)}, {access(1)}}, .processes = true};
+    for (const Executable& executable : {thread, process}) {
+        pct_policy_config config = config_for(PCT_POLICY_RANDOM_WALK);
+        Share late{0, 100'000};
+        for (std::uint64_t i = 0; i < late.samples; i++) {
+            config.seed = pct_random(8, PCT_RAND_RUN_SEED, i);
+            const Performance performance = perform(executable, config);
+            const std::size_t behind = performance.marks.find('a', !executable.processes);
+            late.hits += behind < performance.marks.find('b');
+            ASSERT_EQ(executable.nr_events() + 2, performance.steps);
+        }
+        EXPECT_TRUE(interval(late).contains(0.5)) << late.hits;
+        EXPECT_EQ(executable.nr_events(), perform(executable, config_for(PCT_POLICY_PCT)).steps);
+    }
 }
 
 TEST(Executable, RandomOnesDoEverything) {

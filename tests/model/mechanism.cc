@@ -52,6 +52,8 @@ void Mechanism::go_on(Thread t) {
         execute(t);
     else if (state_.next(t).step)
         arrive(t);
+    else if (begins_final_wait(t))
+        begin_final_wait(t);
     else
         pass(t);
 }
@@ -100,8 +102,10 @@ void Mechanism::finish_step(Thread t) {
 
 void Mechanism::arrive(Thread t) {
     ThreadState& thread = threads_[t];
-    mark_over(t);
-    mark(t, state_.next_index(t), Moment::kArrives);
+    if (state_.next(t).op != Op::kCreated) { // that is before the thread goes on behind the fork
+        mark_over(t);
+        mark(t, state_.next_index(t), Moment::kArrives);
+    }
     finish_step(t);
     const Event& event = state_.next(t);
     thread.policy.event = {
@@ -123,7 +127,41 @@ void Mechanism::arrive(Thread t) {
     thread.arrived = true;
     thread.selected_before = false;
     notice_no_progress(t, view);
+    if (begins_final_wait(t))
+        begin_final_wait(t);
     update_waiting();
+}
+
+// It is about to end a process in which there are others, and has not waited for them yet.
+bool Mechanism::begins_final_wait(Thread t) const {
+    if (!(config_->options & PCT_OPTION_FINAL_WAIT) || threads_[t].final ||
+        state_.next(t).op != Op::kEndProcess)
+        return false;
+    for (Thread other = 0; other < threads_.size(); other++)
+        if (other != t && state_.alive(other))
+            return true;
+    return false;
+}
+
+void Mechanism::begin_final_wait(Thread t) {
+    mark_over(t);
+    finish_step(t);
+    threads_[t].final = true;
+    demote(t);
+    threads_[t].last = threads_[t].arrived;
+}
+
+void Mechanism::demote(Thread t) {
+    threads_[t].policy.priority = pct_demoted_priority(++demotions_);
+    threads_[t].yields = 0;
+    threads_[t].polls = 0;
+}
+
+// The kernel's part of it: a stepwise policy does not let a thread in its final wait go on.
+bool Mechanism::no_progress(Thread t, pct_demotion sign, std::uint64_t count) const {
+    return pct_policy_enforcement(config_) == PCT_ENFORCE_STEPWISE &&
+           std::ranges::any_of(threads_, &ThreadState::final) &&
+           pct_no_progress(config_->seed, threads_[t].policy.identity, sign, count);
 }
 
 void Mechanism::notice_no_progress(Thread t, const pct_policy_view& view) {
@@ -136,10 +174,16 @@ void Mechanism::notice_no_progress(Thread t, const pct_policy_view& view) {
     if (view.enabled + dying <= 1)
         return;
     const std::uint64_t before = thread.policy.priority;
-    const bool yields = op == Op::kYield;
-    const pct_reaction reaction = pct_policy_stuck(config_, &run_, &thread.policy, &view,
-                                                   yields ? PCT_DEMOTE_YIELD : PCT_DEMOTE_POLL,
-                                                   yields ? ++thread.yields : ++thread.polls);
+    const pct_demotion sign = op == Op::kYield ? PCT_DEMOTE_YIELD : PCT_DEMOTE_POLL;
+    const std::uint64_t count = op == Op::kYield ? ++thread.yields : ++thread.polls;
+    if (no_progress(t, sign, count)) {
+        demote(t);
+        thread.last = true;
+        interventions_++;
+        return;
+    }
+    const pct_reaction reaction =
+        pct_policy_stuck(config_, &run_, &thread.policy, &view, sign, count);
     interventions_ += reaction != PCT_REACT_NONE || thread.policy.priority != before;
     react(reaction, t, nullptr);
 }
@@ -148,6 +192,7 @@ void Mechanism::execute(Thread t) {
     ThreadState& thread = threads_[t];
     if (!thread.selected) { // else it is in the middle of a condition wait
         thread.selected = true;
+        thread.last = false;
         if (!thread.selected_before)
             mark(t, state_.next_index(t), Moment::kSelected);
         thread.selected_before = true;
@@ -171,7 +216,8 @@ void Mechanism::execute(Thread t) {
         thread.arrived = false;
         thread.selected = false;
         thread.executed = true;
-        thread.unmarked = index;
+        if (event.op != Op::kBegin && event.op != Op::kCreated)
+            thread.unmarked = index;
         if (!state_.alive(t))
             finish_step(t);
         appear_forked(t);
@@ -203,9 +249,13 @@ void Mechanism::pass(Thread t) {
 void Mechanism::appear_forked(Thread creator) {
     if (!forks_)
         return;
-    for (Thread t = 0; t < threads_.size(); t++)
-        if (!threads_[t].exists && state_.alive(t))
-            appear(t, threads_[creator].policy.priority);
+    for (Thread t = 0; t < threads_.size(); t++) {
+        if (threads_[t].exists || !state_.alive(t))
+            continue;
+        appear(t, threads_[creator].policy.priority);
+        if (state_.next(t).op == Op::kBegin)
+            arrive(t);
+    }
 }
 
 void Mechanism::wake(Thread t) {
@@ -232,7 +282,7 @@ void Mechanism::update_waiting() {
         return;
     for (Thread t = 0; t < threads_.size(); t++) {
         ThreadState& thread = threads_[t];
-        if (!thread.exists || !thread.arrived)
+        if (!thread.exists || !thread.arrived || !state_.alive(t))
             continue;
         const bool can = state_.can_execute(t);
         if (thread.blocked && can) {
@@ -247,13 +297,12 @@ void Mechanism::update_waiting() {
 }
 
 void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by) {
-    pct_policy_thread& acting = threads_[actor].policy;
     switch (reaction) {
     case PCT_REACT_CONFLICTS:
     case PCT_REACT_ALL:
         candidates_.clear();
         for (Thread t = 0; t < threads_.size(); t++)
-            if (enabled(t) && threads_[t].arrived && !threads_[t].selected)
+            if (enabled(t) && threads_[t].arrived && !threads_[t].selected && !threads_[t].last)
                 candidates_.push_back(t);
         std::sort(candidates_.begin(), candidates_.end(), [&](Thread a, Thread b) {
             return threads_[a].policy.priority > threads_[b].policy.priority;
@@ -263,9 +312,7 @@ void Mechanism::react(pct_reaction reaction, Thread actor, const pct_pending* by
                                  reaction == PCT_REACT_ALL ? nullptr : by);
         break;
     case PCT_REACT_DEMOTE:
-        acting.priority = pct_demoted_priority(++demotions_);
-        threads_[actor].yields = 0;
-        threads_[actor].polls = 0;
+        demote(actor);
         break;
     case PCT_REACT_BUMP: {
         Thread chosen = static_cast<Thread>(threads_.size());

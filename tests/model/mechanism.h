@@ -78,6 +78,8 @@ private:
         bool exists, arrived, selected, blocked, executed;
         bool selected_before;
         bool dying; // has ended, and still has to get the CPU once more, see pass()
+        bool last;  // its step comes behind those of all others, whatever the policy says
+        bool final; // it has begun its final wait
         std::optional<std::uint32_t> unmarked; // the event executed last, until it is marked kOver
         std::uint64_t yields, polls;           // in a row
     };
@@ -91,6 +93,10 @@ private:
     void appear_forked(Thread creator);
     void wake(Thread t);
     void finish_step(Thread t);
+    bool begins_final_wait(Thread t) const;
+    void begin_final_wait(Thread t);
+    void demote(Thread t);
+    bool no_progress(Thread t, pct_demotion sign, std::uint64_t count) const;
     void notice_no_progress(Thread t, const pct_policy_view& view);
     void react(pct_reaction reaction, Thread actor, const pct_pending* by);
     void update_waiting();

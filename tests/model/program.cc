@@ -105,6 +105,12 @@ void State::execute(Thread t) {
     case Op::kFork:
         started_[event.other] = 1;
         break;
+    case Op::kEndProcess:
+        for (Thread other = 0; other < nr_threads(); other++) {
+            started_[other] = 1;
+            pc_[other] = static_cast<std::uint32_t>(program_->threads[other].size());
+        }
+        return;
     default:
         break;
     }
@@ -197,6 +203,18 @@ Event join(Thread thread) {
 
 Event leave() {
     return {.step = false};
+}
+
+Event begin() {
+    return {.op = Op::kBegin};
+}
+
+Event created() {
+    return {.op = Op::kCreated};
+}
+
+Event end_process() {
+    return {.op = Op::kEndProcess, .step = false};
 }
 
 } // namespace pctctl::model

@@ -27,10 +27,13 @@ enum class Op : std::uint8_t {
     kCondResume, // second half, the same step: waits for a signal, then for the mutex `other`
     kSignal,
     kBroadcast,
-    kFork,  // starts thread `other`
-    kJoin,  // waits until thread `other` has ended
-    kYield, // a sign of no progress
-    kPoll,  // likewise when repeated; the effect decides whether it is
+    kFork,       // starts thread `other`
+    kJoin,       // waits until thread `other` has ended
+    kYield,      // a sign of no progress
+    kPoll,       // likewise when repeated; the effect decides whether it is
+    kBegin,      // of a thread that is forked: it arrives there at once
+    kCreated,    // its creator's next event: they compete from here on
+    kEndProcess, // all threads end, as when main returns
 };
 
 class State;
@@ -127,5 +130,11 @@ Event join(Thread thread);
 // What a thread does after its last step until it has ended. Without it a thread ends with its last
 // step, as in the papers.
 Event leave();
+// The first event of a thread that is forked, and the one behind the fork, under stepwise policies.
+// Nobody else sees them.
+Event begin();
+Event created();
+// Main returns: that is no step, and ends all.
+Event end_process();
 
 } // namespace pctctl::model

@@ -25,6 +25,22 @@ Program pos_running_example() {
     return p;
 }
 
+Program just_created(Program program) {
+    for (auto& thread : program.threads)
+        thread.insert(thread.begin(), local());
+    program.bug = [bug = program.bug](const Schedule& schedule, const State& end) {
+        Schedule without;
+        std::vector<bool> begun(end.nr_threads());
+        for (const Thread t : schedule) {
+            if (begun[t])
+                without.push_back(t);
+            begun[t] = true;
+        }
+        return bug(without, end);
+    };
+    return program;
+}
+
 Program cuzz_example(unsigned r, unsigned s) {
     constexpr Object flag = 1, x = 2;
     Program p{.name = "Cuzz r=" + std::to_string(r) + " s=" + std::to_string(s)};

@@ -24,6 +24,10 @@ private:
 // POS (CAV 2018), Fig. 2: threads A and B, objects x, y, w, z. The bug is one total order.
 Program pos_running_example();
 
+// The same threads, of which one has just created the others, as stepwise policies have that: each
+// has an event more, at its beginning or behind the creation, that nobody else sees.
+Program just_created(Program program);
+
 // From the summary of Cuzz, "An example": two threads of r and s instructions, r, s >= 2, with a
 // bug of depth 2.
 Program cuzz_example(unsigned r, unsigned s);

@@ -70,6 +70,32 @@ TEST(RunningExampleExact, PosCoversEveryPartialOrder) {
     EXPECT_FALSE(lowest < Rational(1, 60)) << lowest;
 }
 
+// The program that is executed in the kernel (tests/vm/policies_test.cc): its A has just created B.
+// By hand for the random walk: of the two choices that lead to B1 A1 there are four now, and three
+// ways (B's beginning, A's creation is over, B1, A1, and with the first two, or the second and the
+// third, in the other order), so it is 3/4 of 1/128.
+TEST(RunningExampleExact, WithBeginnings) {
+    const Program p = just_created(pos_running_example());
+    EXPECT_EQ(random_walk_probability(p, p.bug), Rational(3, 512));
+    EXPECT_EQ(pos_probability(p, {.reassign = false}, p.bug), Rational(1, 280));
+    EXPECT_EQ(pos_probability(p, {}, p.bug), Rational(1, 80));
+}
+
+// tests/programs/common_object: a single use, against seven of the same object or of another one,
+// which begin when the first thread has come to its use.
+TEST(CommonObjectExact, ComesLast) {
+    constexpr Object told = 3;
+    for (const auto& [object, probability] :
+         {std::pair{1, Rational(5, 1152)}, {2, Rational(11, 108)}}) {
+        Program p{.name = "common object"};
+        p.threads = {{release(told), access(1)}, {acquire(told)}};
+        p.threads[1].resize(8, access(static_cast<Object>(object)));
+        p.bug = [](const Schedule& s, const State&) { return s.back() == 0; };
+        p = just_created(p);
+        EXPECT_EQ(pos_probability(p, {}, p.bug), probability) << object;
+    }
+}
+
 TEST_P(RunningExample, RandomWalk) {
     sampled(PCT_POLICY_RANDOM_WALK, 1, 1.0 / 128);
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace pctctl::model {
 namespace {
@@ -144,6 +145,30 @@ TEST(Stride, CodeHasTheLeastLikelyEdge) {
         EXPECT_TRUE(interval(share).contains(least_likely_edge(length, stride_max)))
             << share.hits << " expected " << least_likely_edge(length, stride_max);
     }
+}
+
+// The same of a thread that the first one creates, with its beginning.
+TEST(Stride, CodeHasTheLeastLikelyEdgeOfACreatedThread) {
+    for (const auto& [length, stride_max, others_max] :
+         {std::tuple{12u, 1u, 1u}, {30u, 8u, 1u}, {42u, 15u, 2u}}) {
+        Program p{.name = "creates a thread"};
+        p.threads = {{fork(1), created()}, {begin(), local()}};
+        p.threads[0].resize(length, local());
+        p.forked = {1};
+        Mechanism mechanism(p);
+        pct_policy_config config = config_for(PCT_POLICY_STRIDE);
+        config.stride_max = others_max;
+        config.nr_strides = 1;
+        config.strides[0] = {Mechanism::identity(0), stride_max};
+        const Share share = sample(
+            mechanism, config, 200'000, length, [](pct_policy_config&) {},
+            [](const Mechanism& m) { return m.schedule().back() == 1; });
+        const double exact = least_likely_edge_of_created(length, stride_max, others_max);
+        EXPECT_TRUE(interval(share).contains(exact)) << share.hits << " expected " << exact;
+    }
+    // By hand: main, which has just created the thread, makes its last event first, or after the
+    // beginning.
+    EXPECT_DOUBLE_EQ(least_likely_edge_of_created(2, 1, 1), 1.0 / 2 + 1.0 / 4);
 }
 
 TEST(Stride, ProbabilityPerRun) {

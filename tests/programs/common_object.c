@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Two processes use one object, each by a name of its own: the child seven times, the parent once.
-// Exit status 1: the parent came last. The argument says what the object is: a pair of sockets, a
-// TCP connection, or a semaphore in memory that they have mapped at different addresses. With
-// "apart" each process has its own pair of sockets, so there is no common object.
+// Two processes use one object, each by a name of its own: the child seven times, the parent once. The
+// child does not begin before the parent has come to its use. Exit status 1: the parent came last.
+// The argument says what the object is: a pair of sockets, a TCP connection, or a semaphore in
+// memory that they have mapped at different addresses. With "apart" each process has its own pair of
+// sockets, so there is no common object.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <semaphore.h>
@@ -73,17 +74,23 @@ int main(int argc, char** argv) {
     else if (!strcmp(what, "apart"))
         failed = two_pairs();
     atomic_int* uses = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (failed || uses == MAP_FAILED)
+    int news[2];
+    char told;
+    if (failed || uses == MAP_FAILED || pipe(news))
         return 2;
     // fork() takes locks in some C libraries (glibc 2.41), which are steps.
     const pid_t child = (pid_t)syscall(SYS_fork);
     if (child == 0) {
+        if (read(news[0], &told, 1) != 1)
+            _exit(2);
         for (int i = 0; i < kTimes; i++) {
             use(1);
             ++*uses;
         }
         _exit(0);
     }
+    if (write(news[1], "t", 1) != 1)
+        return 2;
     use(0);
     const int before = *uses;
     if (waitpid(child, NULL, 0) != child)

@@ -15,28 +15,40 @@ namespace {
 
 constexpr std::uint64_t kLongest = kLongestStride;
 
+constexpr unsigned bit(pct_policy policy) {
+    return 1U << policy;
+}
+
+// All that decide who goes before whom.
+constexpr unsigned kRanking = 0
+#define X(id, ...)                                                                                 \
+    | (pct_definition_##id.enforcement == PCT_ENFORCE_FREE ? 0U : bit(PCT_POLICY_##id))
+    PCT_POLICIES(X)
+#undef X
+    ;
+
 constexpr std::array<ParameterInfo, kParameters> kAll = {{
-    {Parameter::skip_sequential, PCT_POLICY_PCT, "--skip-sequential", "skip_sequential", true, 0, 1,
-     "on", "pct: on: change points only at steps where another\nthread could go first (on)"},
-    {Parameter::join_phases, PCT_POLICY_PCT, "--join-phases", "join_phases", true, 0, 1, "off",
+    {Parameter::skip_sequential, bit(PCT_POLICY_PCT), "--skip-sequential", "skip_sequential", true,
+     0, 1, "on", "pct: on: change points only at steps where another\nthread could go first (on)"},
+    {Parameter::join_phases, bit(PCT_POLICY_PCT), "--join-phases", "join_phases", true, 0, 1, "off",
      "pct: on: new priorities and change points whenever\nonly one thread is enabled (off)"},
-    {Parameter::final_wait, PCT_POLICY_PCT, "--final-wait", "final_wait", true, 0, 1, "on",
-     "pct: on: a main thread that ends its process lets the\nother threads go first (on)"},
-    {Parameter::stride_max, PCT_POLICY_STRIDE, "--stride-max", "stride_max", false, 1, kLongest,
-     "from thread lengths",
+    {Parameter::final_wait, kRanking, "--final-wait", "final_wait", true, 0, 1, "on",
+     "on: a main thread that ends its process lets the\nother threads go first (on)"},
+    {Parameter::stride_max, bit(PCT_POLICY_STRIDE), "--stride-max", "stride_max", false, 1,
+     kLongest, "from thread lengths",
      "stride: most steps a thread makes at a time (from\nits length in earlier runs)"},
-    {Parameter::stride_edges, PCT_POLICY_STRIDE, "--stride-edges", "stride_edges", false, 1, 2, "1",
-     "stride: without --stride-max: how many unlikely orders\none run must have, 1 or 2 (1)"},
-    {Parameter::radius, PCT_POLICY_RPRO, "--radius", "radius", false, 1, kLongest, "10",
+    {Parameter::stride_edges, bit(PCT_POLICY_STRIDE), "--stride-edges", "stride_edges", false, 1, 2,
+     "1", "stride: without --stride-max: how many unlikely orders\none run must have, 1 or 2 (1)"},
+    {Parameter::radius, bit(PCT_POLICY_RPRO), "--radius", "radius", false, 1, kLongest, "10",
      "rpro: at most so many steps from the first change\npoint to the last (10)"},
-    {Parameter::pos_readonly, PCT_POLICY_POS, "--pos-readonly", "pos_readonly", true, 0, 1, "on",
-     "pos: on: two events that only read do not race,\noff: they do (on)"},
-    {Parameter::preemptions, PCT_POLICY_PREEMPT_BOUND, "--preemptions", "preemptions", false, 0,
-     PCT_MAX_DEPTH, "depth - 1", "preempt-bound: preemptions in a run (depth - 1)"},
-    {Parameter::sleep_one_in, PCT_POLICY_RANDOM_SLEEP, "--sleep-one-in", "sleep_one_in", false, 1,
-     kLongest, "50", "random-sleep: a thread sleeps before one in N steps\n(50)"},
-    {Parameter::sleep_us, PCT_POLICY_RANDOM_SLEEP, "--sleep-us", "sleep_us", false, 1, 1'000'000,
-     "1000", "random-sleep: for how long, in microseconds (1000)"},
+    {Parameter::pos_readonly, bit(PCT_POLICY_POS), "--pos-readonly", "pos_readonly", true, 0, 1,
+     "on", "pos: on: two events that only read do not race,\noff: they do (on)"},
+    {Parameter::preemptions, bit(PCT_POLICY_PREEMPT_BOUND), "--preemptions", "preemptions", false,
+     0, PCT_MAX_DEPTH, "depth - 1", "preempt-bound: preemptions in a run (depth - 1)"},
+    {Parameter::sleep_one_in, bit(PCT_POLICY_RANDOM_SLEEP), "--sleep-one-in", "sleep_one_in", false,
+     1, kLongest, "50", "random-sleep: a thread sleeps before one in N steps\n(50)"},
+    {Parameter::sleep_us, bit(PCT_POLICY_RANDOM_SLEEP), "--sleep-us", "sleep_us", false, 1,
+     1'000'000, "1000", "random-sleep: for how long, in microseconds (1000)"},
 }};
 
 std::uint64_t in_range(const ParameterInfo& parameter, std::uint64_t value) {
@@ -94,7 +106,7 @@ nlohmann::json parameters_json(const PolicyParameters& parameters,
                                std::span<const pct_policy> policies) {
     nlohmann::json object = nlohmann::json::object();
     for (const ParameterInfo& parameter : kAll) {
-        if (std::find(policies.begin(), policies.end(), parameter.policy) == policies.end())
+        if (std::ranges::none_of(policies, [&](pct_policy id) { return parameter.is_of(id); }))
             continue;
         auto& field = object[parameter.field];
         const auto value = parse_parameter(parameter, parameters.text(parameter.id));
@@ -114,10 +126,10 @@ PolicyParameters parameters_from(const nlohmann::json& object, pct_policy policy
     if (!object.is_object() ||
         static_cast<std::ptrdiff_t>(object.size()) !=
             std::count_if(kAll.begin(), kAll.end(),
-                          [policy](const ParameterInfo& info) { return info.policy == policy; }))
+                          [policy](const ParameterInfo& info) { return info.is_of(policy); }))
         throw std::invalid_argument("the parameters are not those of the policy");
     for (const ParameterInfo& parameter : kAll) {
-        if (parameter.policy != policy)
+        if (!parameter.is_of(policy))
             continue;
         const nlohmann::json& field = object.at(parameter.field);
         if (parameter.is_switch)

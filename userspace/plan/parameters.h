@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Options that belong to one policy each. (--depth belongs to several, so it is not here.) To add
-// one: its name in Parameter, its line in parameters.cc, its use in policy_config(), its policy's
-// page.
+// Options that belong to some of the policies. (--depth has a default that is not a number, so it is
+// not here.) To add one: its name in Parameter, its line in parameters.cc, its use in
+// policy_config(), its policy's page.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ inline constexpr std::size_t kParameters = 10;
 
 struct ParameterInfo {
     Parameter id;
-    pct_policy policy;       // whose it is
+    unsigned policies;       // whose it is: a bit for each pct_policy
     const char* option;      // on the command line: "--stride-max"
     const char* field;       // in run.json and in --json: "stride_max"
     bool is_switch;          // on (1) or off (0); else a number
@@ -43,6 +43,8 @@ struct ParameterInfo {
     std::uint64_t high;      // the largest value
     const char* usual;       // the default as text; a number, on, off, or what it is computed from
     const char* explanation; // for --help, its lines ending in '\n' but the last
+
+    bool is_of(pct_policy policy) const { return policies >> policy & 1U; }
 };
 
 // All of them, in the order of Parameter.

@@ -36,10 +36,19 @@ std::string known_names() {
 std::string parameters_text(pct_policy policy) {
     std::string text = uses_depth(policy) ? "--depth D|auto (auto)" : "";
     for (const ParameterInfo& parameter : all_parameters())
-        if (parameter.policy == policy)
+        if (parameter.is_of(policy))
             text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", parameter.option,
                                 parameter.is_switch ? "on|off" : "N", parameter.usual);
     return text.empty() ? "none" : text;
+}
+
+// "pct", "pct or pos".
+std::string owners_of(const ParameterInfo& parameter) {
+    std::string names;
+    for (const PolicyInfo& policy : known_policies())
+        if (parameter.is_of(policy.id))
+            names += (names.empty() ? "" : " or ") + std::string(policy.name);
+    return names;
 }
 
 } // namespace
@@ -107,10 +116,10 @@ Status check_parameters(const PolicyParameters& set, std::string_view policies) 
     const std::vector<pct_policy> ids = portfolio_ids(policies);
     for (const ParameterInfo& parameter : all_parameters())
         if (set.set_value(parameter.id) &&
-            std::find(ids.begin(), ids.end(), parameter.policy) == ids.end())
+            std::ranges::none_of(ids, [&](pct_policy id) { return parameter.is_of(id); }))
             return Error::usage(fmt::format("{} is an option of policy {}, not of {} (see pctctl "
                                             "policies)",
-                                            parameter.option, name_of(parameter.policy), policies));
+                                            parameter.option, owners_of(parameter), policies));
     if (set.set_value(Parameter::stride_max) && set.set_value(Parameter::stride_edges))
         return Error::usage("--stride-edges is for strides from thread lengths, which --stride-max "
                             "replaces");
@@ -129,13 +138,12 @@ pct_policy_config policy_config(const Algorithm& algorithm, const RunSeed& seed,
     config.policy = policy.id;
     if (policy.id != PCT_POLICY_POS || parameters.value(Parameter::pos_readonly))
         config.options = PCT_OPTION_READ_ONLY;
-    const bool ranked = uses_depth(policy.id) && policy.id != PCT_POLICY_PREEMPT_BOUND;
     if (skips_sequential(policy.id, parameters))
         config.options |= PCT_OPTION_COUNT_CONCURRENT;
     if (has_phases(policy.id, parameters))
         config.options |= PCT_OPTION_PHASES;
     config.change_range = seed.k;
-    if (ranked && (policy.id != PCT_POLICY_PCT || parameters.value(Parameter::final_wait)))
+    if (info(Parameter::final_wait).is_of(policy.id) && parameters.value(Parameter::final_wait))
         config.options |= PCT_OPTION_FINAL_WAIT;
     config.stride_max = algorithm.strides.others;
     for (const auto& [identity, stride_max] : algorithm.strides.threads)

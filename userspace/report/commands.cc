@@ -44,7 +44,7 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
         add("--policy", options.policy);
     for (const ParameterInfo& parameter : all_parameters())
         if (const std::string text = options.parameters.text(parameter.id);
-            text != parameter.usual && find_policy(options.policy)->id == parameter.policy)
+            text != parameter.usual && parameter.is_of(find_policy(options.policy)->id))
             add(parameter.option, text);
     if (options.strides != usual.strides && !options.parameters.set_value(Parameter::stride_max))
         add("--strides", options.strides.text());

@@ -68,7 +68,7 @@ std::string policy_text(const Report& report, const std::string& name) {
     std::string values;
     for (const ParameterInfo& parameter : all_parameters()) {
         const std::string value = set.text(parameter.id);
-        if (parameter.policy != find_policy(name)->id ||
+        if (!parameter.is_of(find_policy(name)->id) ||
             (parameter.is_switch && value == parameter.usual) ||
             (parameter.id == Parameter::stride_edges && set.set_value(Parameter::stride_max)))
             continue;

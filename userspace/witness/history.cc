@@ -7,6 +7,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "pctctl/points.h"
+
 namespace pctctl {
 namespace {
 
@@ -92,11 +94,12 @@ private:
 
     void on_event(History::Moment& moment) {
         const pct_event& event = *moment.event;
-        moment.turn = turn_of_[event.thread];
+        // At its beginning a thread arrives while its creator makes it.
+        const bool begins = event.type == PCT_EVENT_STEP && event.kind == PCT_KIND_BEGIN;
+        moment.turn = turn_of(begins ? event.parent : event.thread);
         if (event.type == PCT_EVENT_THREAD && event.thread != 0) {
             unborn_[static_cast<std::uint32_t>(event.pid)].push_back(event.thread);
-            const std::size_t turn =
-                event.parent < turn_of_.size() ? turn_of_[event.parent] : History::kNone;
+            const std::size_t turn = turn_of(event.parent);
             history_.threads[event.thread].not_before_ns =
                 turn == History::kNone ? event.time_ns : history_.turns[turn].last_sign_ns;
         }
@@ -153,6 +156,10 @@ private:
         threads[index].creator = creator->second.thread;
         threads[index].controlled = record.controlled;
         lives_[record.task] = {.thread = index};
+    }
+
+    std::size_t turn_of(std::size_t thread) const {
+        return thread < turn_of_.size() ? turn_of_[thread] : History::kNone;
     }
 
     void begin_turn(Life& life) {

@@ -55,7 +55,8 @@ private:
                          Violations& found) = 0;
 };
 
-// Steps are numbered without a gap. Each is made by a thread that is on a CPU.
+// Steps are numbered without a gap. Each is made by a thread that is on a CPU, or, a thread's
+// beginning, by its creator.
 class StepOrder : public StepRule {
     void on_step(const History::Moment& moment, const SchedulerState& before,
                  Violations& found) override {

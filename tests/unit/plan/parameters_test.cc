@@ -58,13 +58,14 @@ TEST(Parameters, WordsAreReadStrictly) {
 TEST(Parameters, AreWrittenForThePoliciesThatHaveThem) {
     PolicyParameters set;
     set.set(Parameter::pos_readonly, 0);
-    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PPCT}), json::object());
+    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_NONE}), json::object());
+    EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PPCT}), json({{"final_wait", true}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_STRIDE}),
-              json({{"stride_max", nullptr}, {"stride_edges", 1}}));
+              json({{"stride_max", nullptr}, {"stride_edges", 1}, {"final_wait", true}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_POS, PCT_POLICY_RPRO}),
-              json({{"pos_readonly", false}, {"radius", 10}}));
+              json({{"pos_readonly", false}, {"radius", 10}, {"final_wait", true}}));
     EXPECT_EQ(parameters_json(set, std::array{PCT_POLICY_PREEMPT_BOUND}),
-              json({{"preemptions", nullptr}}));
+              json({{"preemptions", nullptr}, {"final_wait", true}}));
 }
 
 TEST(Parameters, WhatIsWrittenIsReadAgain) {
@@ -80,13 +81,27 @@ TEST(Parameters, WhatIsWrittenIsReadAgain) {
     set.set(Parameter::sleep_one_in, 30);
     set.set(Parameter::sleep_us, 7);
     for (const ParameterInfo& parameter : all_parameters()) {
-        const PolicyParameters read =
-            parameters_from(parameters_json(set, std::array{parameter.policy}), parameter.policy);
-        EXPECT_EQ(read.set_value(parameter.id), set.set_value(parameter.id)) << parameter.field;
+        for (unsigned id = 0; id < PCT_NR_POLICIES; ++id) {
+            const auto policy = static_cast<pct_policy>(id);
+            if (!parameter.is_of(policy))
+                continue;
+            const PolicyParameters read =
+                parameters_from(parameters_json(set, std::array{policy}), policy);
+            EXPECT_EQ(read.set_value(parameter.id), set.set_value(parameter.id)) << parameter.field;
+        }
     }
     // A default that is computed is not replaced by a number.
-    EXPECT_EQ(parameters_from(json({{"preemptions", nullptr}}), PCT_POLICY_PREEMPT_BOUND),
-              PolicyParameters());
+    PolicyParameters waits;
+    waits.set(Parameter::final_wait, 1);
+    EXPECT_EQ(parameters_from(json({{"preemptions", nullptr}, {"final_wait", true}}),
+                              PCT_POLICY_PREEMPT_BOUND),
+              waits);
+}
+
+json with_final_wait(json object) {
+    if (object.is_object())
+        object["final_wait"] = true;
+    return object;
 }
 
 TEST(Parameters, NonsenseIsRefused) {
@@ -94,10 +109,14 @@ TEST(Parameters, NonsenseIsRefused) {
          {json(3), json(nullptr), json::object(), json({{"radius", 0}}), json({{"radius", -1}}),
           json({{"radius", 4'000'000'000}}), json({{"radius", "20"}}), json({{"radius", nullptr}}),
           json({{"radius", 1.5}})})
-        EXPECT_ANY_THROW(parameters_from(object, PCT_POLICY_RPRO)) << object;
-    EXPECT_ANY_THROW(parameters_from(json({{"pos_readonly", 1}}), PCT_POLICY_POS));
+        EXPECT_ANY_THROW(parameters_from(with_final_wait(object), PCT_POLICY_RPRO)) << object;
+    EXPECT_NO_THROW(parameters_from(with_final_wait(json({{"radius", 1U}})), PCT_POLICY_RPRO));
+    EXPECT_ANY_THROW(parameters_from(with_final_wait(json({{"pos_readonly", 1}})), PCT_POLICY_POS));
+    // Of a version in which the policy had no final wait.
+    EXPECT_ANY_THROW(parameters_from(json({{"radius", 1U}}), PCT_POLICY_RPRO));
     EXPECT_ANY_THROW(parameters_from(json({{"stride_max", 1}}), PCT_POLICY_PCT));
-    EXPECT_ANY_THROW(parameters_from(json({{"preemptions", 65}}), PCT_POLICY_PREEMPT_BOUND));
+    EXPECT_ANY_THROW(
+        parameters_from(with_final_wait(json({{"preemptions", 65}})), PCT_POLICY_PREEMPT_BOUND));
 }
 
 } // namespace

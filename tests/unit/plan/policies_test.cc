@@ -77,12 +77,12 @@ TEST(PolicyConfig, TakesTheNumberOfPreemptions) {
               0U);
 }
 
-TEST(CheckParameters, EachBelongsToOnePolicy) {
+TEST(CheckParameters, EachBelongsToItsPolicies) {
     for (const PolicyInfo& policy : known_policies()) {
         EXPECT_TRUE(check_parameters({}, policy.name));
         for (const ParameterInfo& parameter : all_parameters()) {
             const Status ok = check_parameters(with(parameter.id, 1), policy.name);
-            EXPECT_EQ(bool(ok), parameter.policy == policy.id) << policy.name << parameter.option;
+            EXPECT_EQ(bool(ok), parameter.is_of(policy.id)) << policy.name << parameter.option;
             if (!ok) {
                 EXPECT_EQ(ok.error().status, ExitStatus::usage);
             }
@@ -90,6 +90,23 @@ TEST(CheckParameters, EachBelongsToOnePolicy) {
     }
     EXPECT_EQ(check_parameters(with(Parameter::radius, 5), "pct").error().message,
               "--radius is an option of policy rpro, not of pct (see pctctl policies)");
+}
+
+TEST(CheckParameters, TheFinalWaitIsThatOfAllWhichDecide) {
+    for (const PolicyInfo& policy : known_policies()) {
+        const bool decides = policy.name != "none" && policy.name != "random-sleep";
+        EXPECT_EQ(info(Parameter::final_wait).is_of(policy.id), decides) << policy.name;
+        const auto waits = [&](const PolicyParameters& parameters) {
+            return (config(policy.name.data(), 2, parameters).options & PCT_OPTION_FINAL_WAIT) != 0;
+        };
+        EXPECT_EQ(waits({}), decides) << policy.name;
+        EXPECT_EQ(waits(with(Parameter::final_wait, 1)), decides) << policy.name;
+        EXPECT_FALSE(waits(with(Parameter::final_wait, 0))) << policy.name;
+    }
+    EXPECT_NE(check_parameters(with(Parameter::final_wait, 0), "none")
+                  .error()
+                  .message.find("--final-wait is an option of policy pct or "),
+              std::string::npos);
 }
 
 TEST(CheckParameters, OneOfAPortfolioIsEnough) {
@@ -130,11 +147,13 @@ TEST(PoliciesText, ShowsGuaranteeAndParametersOfEach) {
     };
     has("pct             random priorities");
     has("guarantee: a bug of depth d: at least 1/(n k^(d-1)) in each run");
-    has("parameters: --depth D|auto (auto)\n");
-    has("parameters: --depth D|auto (auto), --radius N (10)\n");
-    has("parameters: --stride-max N (from thread lengths), --stride-edges N (1)\n");
-    has("parameters: --pos-readonly on|off (on)\n");
-    has("parameters: --depth D|auto (auto), --preemptions N (depth - 1)\n");
+    has("parameters: --depth D|auto (auto), --final-wait on|off (on)\n");
+    has("parameters: --depth D|auto (auto), --final-wait on|off (on), --radius N (10)\n");
+    has("parameters: --final-wait on|off (on), --stride-max N (from thread lengths), "
+        "--stride-edges N (1)\n");
+    has("parameters: --final-wait on|off (on), --pos-readonly on|off (on)\n");
+    has("parameters: --depth D|auto (auto), --final-wait on|off (on), --preemptions N (depth - "
+        "1)\n");
     has("parameters: --sleep-one-in N (50), --sleep-us N (1000)\n");
     has("parameters: none\n");
     // Three lines for each policy.

@@ -108,7 +108,8 @@ TEST(Json, HasTheParametersOfThePolicy) {
     Report report = passing_report();
     report.options.policy = "pos";
     report.options.parameters.set(Parameter::pos_readonly, 0);
-    EXPECT_EQ(json::parse(summary_json(report))["parameters"], json({{"pos_readonly", false}}));
+    EXPECT_EQ(json::parse(summary_json(report))["parameters"],
+              json({{"pos_readonly", false}, {"final_wait", true}}));
 }
 
 TEST(Json, SeedIsOneThatTheCommandLineAccepts) {

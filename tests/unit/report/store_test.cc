@@ -104,6 +104,7 @@ TEST(Store, KeepsWhatIsSetOfThePolicy) {
     RunRecord record{some_options(), "/", some_run(), "1", "2"};
     record.options.policy = "stride";
     record.options.parameters.set(Parameter::stride_edges, 2);
+    record.options.parameters.set(Parameter::final_wait, 0);
     record.options.strides = {3, {{0xc0ffee, 12}}};
     auto parsed = parse_record(to_json_text(record), "here");
     ASSERT_TRUE(parsed) << parsed.error().message;

@@ -47,6 +47,19 @@ TEST(Strictness, StepOfAThreadThatWasNotOnACpu) {
     expect_one(story, "made step 2 without being on a CPU");
 }
 
+// The log tells of the creation first, then of the step, and the witness of the thread last.
+TEST(Strictness, AThreadBeginsInItsCreatorsTurn) {
+    Story story({2, 1});
+    story.under("pos").in(0).step(0).create(1).begin(1).step(0).sleep(0).in(1).step(1).exit(1);
+    expect_none(story);
+    Story nobody({2, 1});
+    nobody.under("pos").in(0).step(0).create(1).sleep(0).begin(1).in(1).step(1).exit(1);
+    expect_one(nobody, "made step 2 without being on a CPU");
+    Story other({2, 1}); // no beginning
+    other.under("pos").in(0).step(0).create(1).step(1).sleep(0);
+    expect_one(other, "made step 2 without being on a CPU");
+}
+
 TEST(Strictness, StepsWithoutAnyRecord) {
     Story story({2, 1});
     story.step(0).step(0);

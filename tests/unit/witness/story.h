@@ -11,6 +11,7 @@
 
 #include "pct.h"
 #include "pctctl/identity.h"
+#include "pctctl/points.h"
 #include "witness/strictness.h"
 
 namespace pctctl::test {
@@ -98,6 +99,14 @@ public:
         pct_event& e = event(thread, PCT_EVENT_STEP);
         e.step = ++steps_;
         e.code = ++number_;
+        return *this;
+    }
+    // A thread's first step under stepwise policies, at which it arrives while it is made.
+    Story& begin(std::uint32_t thread, std::uint32_t creator = 0) {
+        pct_event& e = event(thread, PCT_EVENT_STEP);
+        e.kind = PCT_KIND_BEGIN;
+        e.parent = creator;
+        e.step = ++steps_;
         return *this;
     }
     // A step that is not counted for change points, since no other thread is enabled.
