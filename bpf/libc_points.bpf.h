@@ -66,6 +66,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;
     t->syscall_end = base + object->syscall_end;
+    progress_by_operation(&a, regs, traits);
     counted = a.cfg->points & PCT_POINTS_PTHREAD;
     if (counted)
         step(&a, PCT_KIND_LIBC + point, libc_object(&a, regs, traits), pending_flags(traits), ret);

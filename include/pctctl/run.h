@@ -43,6 +43,7 @@ struct pct_place {
 /* Written by the scheduler; read by the controller at any time. */
 struct pct_run_state {
     __u64 steps;      /* k of this run so far */
+    __u64 useful;     /* grows while the run gets something done, see lap.h */
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];

@@ -179,7 +179,8 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
     else
         base.strides = strides.value_or(base.strides);
     base.points = points.value_or(base.points);
-    base.timeout = timeout.value_or(base.timeout);
+    if (timeout)
+        base.timeout = timeout;
     base.spin_limit = spin_limit.value_or(base.spin_limit);
     if (user)
         base.user = user;
