@@ -86,7 +86,7 @@ public:
         plan.seed = seed;
         plan.algorithm = algorithm;
         pctctl::RunResult result = need(executor_->execute(slot, plan));
-        if (result.failed())
+        if (result.outcome != pctctl::Outcome::pass)
             die("a run ended with " + std::string(name(result.outcome)) + ": " + result.detail);
         return result;
     }

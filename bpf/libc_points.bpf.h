@@ -66,6 +66,7 @@ static __always_inline void libc_point(struct pt_regs *regs)
     t->lib_end = base + object->text_end;
     t->syscall_start = base + object->syscall_start;
     t->syscall_end = base + object->syscall_end;
+    progress_by_operation(&a, regs, traits);
     counted = false;
     if (a.cfg->points & PCT_POINTS_PTHREAD) {
         find_accesses(&a, NULL, regs, traits);

@@ -12,9 +12,12 @@
 #include "owner.bpf.h"
 #include "policy_calls.bpf.h"
 #include "state.bpf.h"
+#include "pctctl/lap.h"
 #include "pctctl/points.h"
 #include "pctctl/priority.h"
+#include "pctctl/random.h"
 
+#define PLACE_WORDS 16 /* of the stack, the return address is the first */
 #define LONGEST_TICK_NS (10 * 1000 * 1000ULL) /* of kernels with 100 ticks in a second */
 
 /* It does something other than to spin. */
@@ -160,6 +163,71 @@ static __always_inline bool ends_spinning(struct actor *a)
     not_spinning(a);
     no_progress(a, PCT_DEMOTE_SPIN, 0);
     return true;
+}
+
+/* The run gets something done. By that the controller tells a slow run from one that hangs. */
+static __always_inline void gets_on(struct actor *a)
+{
+    __sync_fetch_and_add(&a->st->useful, 1);
+}
+
+/* Of the thread that enters a libc operation, what is the same when it comes back there in a loop. */
+static __noinline __u64 where_and_how(struct pt_regs *regs)
+{
+    __u64 words[PLACE_WORDS] = {}, hash;
+    int i;
+
+    bpf_probe_read_user(words, sizeof(words), (void *)PT_REGS_SP(regs));
+    hash = pct_mix(PT_REGS_IP(regs) ^ pct_mix(PT_REGS_SP(regs)));
+    hash = pct_mix(hash ^ regs->bx);
+    hash = pct_mix(hash ^ regs->bp);
+    hash = pct_mix(hash ^ regs->r12);
+    hash = pct_mix(hash ^ regs->r13);
+    hash = pct_mix(hash ^ regs->r14);
+    hash = pct_mix(hash ^ regs->r15);
+    for (i = 0; i < PLACE_WORDS; i++)
+        hash = pct_mix(hash ^ words[i]);
+    return hash;
+}
+
+/* It enters a libc operation, step or not. */
+static __always_inline void progress_by_operation(struct actor *a, struct pt_regs *regs, __u32 traits)
+{
+    struct pct_laps *laps = &a->t->laps;
+    __u64 object = PT_REGS_PARM1(regs);
+
+    if (traits & PCT_POINT_POLLS) {
+        if (pct_lap_try(laps, object))
+            gets_on(a);
+    } else if (pct_lap_operation(laps, object)) {
+        gets_on(a);
+    } else {
+        pct_lap_place(laps, where_and_how(regs));
+    }
+}
+
+/* A system call returns, point or not. */
+static __always_inline void progress_by_call(struct actor *a, long ret)
+{
+    __u32 nr = a->t->sysno, traits = a->t->call;
+    bool sleeps = nr == NR_NANOSLEEP || nr == NR_CLOCK_NANOSLEEP, progress = false;
+
+    a->t->call = 0;
+    switch (pct_call_result(traits, sleeps, nr == NR_FUTEX || nr == NR_FUTEX_WAIT, ret)) {
+    case PCT_CALL_PROGRESS:
+        progress = true;
+        break;
+    case PCT_CALL_IN_VAIN:
+        progress = pct_lap_ends(&a->t->laps);
+        break;
+    case PCT_CALL_TIMES_OUT:
+        progress = pct_lap_times_out(&a->t->laps);
+        break;
+    case PCT_CALL_NOTHING:
+        break;
+    }
+    if (progress)
+        gets_on(a);
 }
 
 /* It has slept, and was woken. */

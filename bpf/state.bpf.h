@@ -8,6 +8,7 @@
 #define PCTCTL_STATE_BPF_H
 
 #include "kernel.bpf.h"
+#include "pctctl/lap.h"
 #include "pctctl/run.h"
 #include "pctctl/sharing.h"
 
@@ -42,6 +43,7 @@ struct pct_thread {
     __u64 poll_count;
     __u64 yield_count;
     __u64 loop_count; /* steps in a row without blocking */
+    struct pct_laps laps;
     __u32 slot;
     __u32 index;    /* in order of creation */
     __u32 parent;   /* its creator's index */
@@ -51,6 +53,7 @@ struct pct_thread {
     __u32 signals; /* that it has taken with a handler */
     __u32 sysno;     /* last system call */
     __u32 polled;    /* that call was a polling step */
+    __u32 call;      /* PCT_POINT_* of that call; 0: it is no point */
     __u32 refresh;   /* passes through the CPU only for the watchdog's sake */
     __u32 hold;      /* its element of pct_run_state.holds, counted from 1; 0: none */
     __u64 hold_id;   /* of what it began there */

@@ -97,6 +97,7 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
         nr = native_number(nr);
     a->t->sysno = nr;
     a->t->polled = 0;
+    a->t->call = 0;
     a->t->waits = 0;
     if (!a->st->started || nr < 0 || nr >= PCT_NR_SYSCALLS)
         return;
@@ -116,6 +117,7 @@ static __always_inline void syscall_point(struct actor *a, struct trace_event_ra
     traits = syscall_traits[nr & (PCT_NR_SYSCALLS - 1)];
     if (!is_step(a->t, traits, call, regs))
         return;
+    a->t->call = traits;
     counted = false;
     if (a->cfg->points & PCT_POINTS_SYSCALL) {
         find_accesses(a, call, NULL, traits);
@@ -150,6 +152,7 @@ static __always_inline void after_poll(struct actor *a, long ret)
     struct pt_regs *regs;
     __u64 site;
 
+    progress_by_call(a, ret);
     if (!a->t->polled)
         return;
     regs = (struct pt_regs *)bpf_task_pt_regs(a->p);

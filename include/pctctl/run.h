@@ -51,6 +51,7 @@ struct pct_place {
 struct pct_run_state {
     __u64 steps;      /* k of this run so far */
     __u64 arrivals;   /* at points, whether or not that is a step; the time of sharing.h */
+    __u64 useful;     /* grows while the run gets something done, see lap.h */
     __u64 order_hash; /* over (thread identity, step kind) in order of the steps */
     __u64 switches;   /* changes of the executing thread */
     __u64 demotions[PCT_DEMOTE_NR];

@@ -78,6 +78,7 @@ RunResult run_from(const json& j) {
     run.outcome = j.at("outcome").get<std::string>();
     run.exit_code = j.at("exit_code").get<int>();
     run.signal = j.at("signal").get<int>();
+    run.time_limit_s = j.at("time_limit_s").get<double>();
     run.threads = j.at("threads").get<unsigned>();
     run.steps = j.at("steps").get<std::uint64_t>();
     run.k_eff = j.at("k_eff").get<std::uint64_t>();
@@ -101,6 +102,7 @@ Summary summary_from(const json& j) {
         s.depth = j.at("depth").get<unsigned>();
     s.runs_done = j.at("runs_done").get<std::uint64_t>();
     s.failures = j.at("failures").get<std::uint64_t>();
+    s.unfinished = j.at("unfinished").get<std::uint64_t>();
     if (!j.at("first_failure").is_null())
         s.first_failure = j.at("first_failure").get<std::uint64_t>();
     s.threads = j.at("threads").get<std::uint64_t>();

@@ -35,6 +35,7 @@ struct RunResult {
     std::string outcome;
     int exit_code = 0;
     int signal = 0;
+    double time_limit_s = 0;
     unsigned threads = 0;
     std::uint64_t steps = 0;
     std::uint64_t k_eff = 0; // steps while another thread was enabled
@@ -53,6 +54,7 @@ struct Summary {
     unsigned depth = 0;
     std::uint64_t runs_done = 0;
     std::uint64_t failures = 0;
+    std::uint64_t unfinished = 0;
     std::optional<std::uint64_t> first_failure;
     std::uint64_t threads = 0;
     std::uint64_t steps = 0;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "campaign/time_limit.h"
 #include "plan/depth.h"
 #include "plan/policies.h"
 
@@ -52,6 +53,7 @@ private:
         std::uint64_t k_eff = 0;
         std::vector<ThreadLength> lengths;
         std::vector<std::uint64_t> learned;
+        std::optional<double> duration_ms; // if it ended by itself
     };
 
     bool over() const { return error_ || (failed_ && !plan_.keep_going) || started_ == plan_.runs; }
@@ -77,6 +79,7 @@ private:
         plan.seed = plan_.fixed ? *plan_.fixed : seed_of(plan.number);
         plan.algorithm = algorithm_of(plan);
         plan.focus = focus_.focus();
+        plan.time_limit = plan_.timeout.value_or(time_limit_.value());
         plan.live_output = plan_.live_output;
         plan.verify = plan_.verify;
         return plan;
@@ -103,6 +106,8 @@ private:
             k_ = std::max(k_, ended_[taken_]->steps);
             k_eff_ = std::max(k_eff_, ended_[taken_]->k_eff);
             lengths_.add(ended_[taken_]->lengths);
+            if (ended_[taken_]->duration_ms)
+                time_limit_.add(*ended_[taken_]->duration_ms);
             ended_[taken_]->lengths = {};
             focus_.add(ended_[taken_]->learned);
             ended_[taken_]->learned = {};
@@ -141,11 +146,14 @@ private:
         run.algorithm = plan.algorithm;
         run.focus = plan.focus;
         run.known = static_cast<std::uint32_t>(plan.focus.names.size());
+        run.time_limit = plan.time_limit;
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] = Measured{run.steps, k_eff(run, plan_.parameters),
-                                           std::move(run.lengths), std::move(run.learned)};
+        ended_[plan.number - 1] =
+            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths),
+                     std::move(run.learned),
+                     run.cut_off() ? std::nullopt : std::optional(run.duration_ms)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);
@@ -169,11 +177,12 @@ private:
     std::optional<Error> error_;
     std::uint32_t started_ = 0;         // number of the run started last
     std::uint32_t finished_prefix_ = 0; // all runs up to this number have ended
-    std::uint32_t taken_ = 0;           // k_ and lengths_ cover the runs up to this number
+    std::uint32_t taken_ = 0;           // what follows covers the runs up to this number
     std::uint64_t k_ = 0;
     std::uint64_t k_eff_ = 0;
     ThreadLengths lengths_;
     FocusLearner focus_;
+    TimeLimit time_limit_;
     bool failed_ = false;
     bool interrupted_ = false;
 };

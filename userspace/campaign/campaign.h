@@ -2,6 +2,7 @@
 // A campaign: many runs of one program, each with its own seed, on one executor.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -27,6 +28,7 @@ struct CampaignPlan {
     Focus focus;                    // at the start; in a replay, of all runs
     std::optional<Strides> strides; // for policy stride. Not set: from the lengths in earlier runs
     double stride_ratio = 1;        // and this ratio, see stride_ratio()
+    std::optional<std::chrono::nanoseconds> timeout; // of a run; not set: see time_limit.h
     bool live_output = false;
     bool verify = false;
 };
@@ -39,11 +41,11 @@ struct CampaignResult {
     double elapsed_s = 0;
 };
 
-// Run `run` takes its k, and the threads' lengths for strides, from the runs 1 .. this. With one
-// job these are all earlier runs. With J > 1 jobs this lags behind by 2 J (but is at least 1, the
-// measuring run), so that all these runs are sure to have ended. So the seeds are a function of the
-// campaign's seed, J and the program's step counts, and not of which run happened to end first. 0:
-// there is no k yet (run 1).
+// Run `run` takes its k, the threads' lengths for strides, and its time limit from the runs 1 ..
+// this. With one job these are all earlier runs. With J > 1 jobs this lags behind by 2 J (but is at
+// least 1, the measuring run), so that all these runs are sure to have ended. So the seeds are a
+// function of the campaign's seed, J and the program's step counts, and not of which run happened
+// to end first. 0: there is no k yet (run 1).
 std::uint32_t measured_before(std::uint32_t run, unsigned jobs);
 
 // Bytes of a run's stderr that a CampaignResult keeps.

@@ -15,6 +15,7 @@ namespace {
 template <typename T> void count(T& t, const RunResult& run) {
     ++t.runs;
     t.interventions += run.interventions;
+    t.unfinished += run.outcome == Outcome::unfinished;
     if (run.failed()) {
         ++t.failures;
         t.first_failure = std::min(t.first_failure.value_or(run.number), run.number);
@@ -99,7 +100,7 @@ const DepthTally* Tally::only_depth() const {
 }
 
 bool counts_for_bound(const RunResult& run, std::uint64_t k) {
-    return run.steps > 0 && run.outcome != Outcome::timeout && !run.disturbed() &&
+    return run.steps > 0 && !run.cut_off() && !run.disturbed() &&
            (run.algorithm.depth <= 1 || run.seed.k >= k);
 }
 

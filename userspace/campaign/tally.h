@@ -33,6 +33,7 @@ struct PolicyTally {
     std::uint64_t runs = 0;
     std::uint64_t failures = 0;
     std::optional<std::uint32_t> first_failure; // lowest number
+    std::uint64_t unfinished = 0;               // runs; neither passed nor failed
     std::uint64_t interventions = 0;
     std::uint64_t perturbed = 0;        // runs with interventions
     std::uint64_t k = 0;                // steps at which its change points can be: all, or k_eff
@@ -49,6 +50,7 @@ struct Tally {
     std::uint64_t runs = 0;
     std::uint64_t failures = 0;
     std::optional<std::uint32_t> first_failure; // lowest number
+    std::uint64_t unfinished = 0;               // runs; neither passed nor failed
     std::uint32_t threads = 0;                  // n: the most threads of a run
     std::uint64_t arrivals = 0;                 // at points, the most of a run
     std::uint64_t steps = 0;                    // k: the most steps of a run
@@ -67,6 +69,8 @@ struct Tally {
 
     // Was nothing under control in any run? Then no thread or no scheduling point was seen.
     bool uncontrolled() const { return runs > 0 && (threads == 0 || arrivals == 0); }
+    // Did its time limit cut off every run, although all of them got on?
+    bool nothing_finished() const { return runs > 0 && unfinished == runs; }
     // The only depth of a campaign, if it has one policy and a given depth. Else null, as with a
     // policy that promises nothing.
     const DepthTally* only_depth() const;
@@ -74,8 +78,8 @@ struct Tally {
 
 // Does the theorem hold for this run, k being the most steps seen? Its change points must have been
 // drawn from a k that is no smaller. This is never so for a campaign's first run, which draws none;
-// but d = 1 needs none. Besides, the run must have made steps, must not have timed out, and the
-// scheduler must have been called whenever it should have been.
+// but d = 1 needs none. Besides, the run must have made steps, its time limit must not have cut it
+// off, and the scheduler must have been called whenever it should have been.
 bool counts_for_bound(const RunResult& run, std::uint64_t k);
 
 // n and k are taken over all runs, since the program is the same. `drawn` false: the runs had a

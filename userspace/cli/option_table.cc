@@ -221,7 +221,9 @@ std::vector<OptionRow> all_rows() {
          into(&Given::jobs, number_from(1, PCT_MAX_RUNS))},
 
         {"--timeout", "SEC", kProgram, kBoth, kBoth,
-         "A run's wall time before it counts as failed (60)",
+         "A run's time limit. It has failed if it hangs, and is\n"
+         "unfinished if it still makes progress (10 times the\n"
+         "slowest run so far, from 20 to 600; at first 60)",
          into(&Given::timeout, seconds_above_zero)},
         {"--spin-limit", "SEC", kProgram, kBoth, kBoth,
          "CPU time without a scheduling point after which a\n"

@@ -180,7 +180,8 @@ ExecutorOptions Given::over(ExecutorOptions base) const {
         base.strides = strides.value_or(base.strides);
     base.focus = focus.value_or(base.focus);
     base.points = points.value_or(base.points);
-    base.timeout = timeout.value_or(base.timeout);
+    if (timeout)
+        base.timeout = timeout;
     base.spin_limit = spin_limit.value_or(base.spin_limit);
     if (user)
         base.user = user;

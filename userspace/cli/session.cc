@@ -145,6 +145,7 @@ CampaignPlan plan_for(const Options& options, const ExecutorOptions& run) {
     plan.policies = *portfolio(run.policy);
     plan.depth = run.depth;
     plan.jobs = run.jobs;
+    plan.timeout = run.timeout;
     plan.verify = run.verify;
     plan.focus = run.focus;
     plan.live_output = options.verbose;
@@ -282,8 +283,9 @@ ExitStatus deliver(const Options& options, const Surroundings& around, const Ass
         delivery.print(text_of(options, work, around.kernel));
         delivery.json(options, work.cwd, report);
     }
-    if (const std::string warning = uncontrolled_warning(report); !warning.empty())
-        around.log.error(warning);
+    for (const std::string& warning : {uncontrolled_warning(report), unfinished_warning(report)})
+        if (!warning.empty())
+            around.log.error(warning);
     if (not_kept > 0)
         delivery.lost(fmt::format("{} of {} could not be kept in {}; the seeds above repeat them",
                                   not_kept, counted(report.tally.failures, "failing run"),

@@ -40,8 +40,9 @@ struct ExecutorOptions {
     unsigned points = PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL;
     // How many runs are under way at once, each in a slot: 1 .. PCT_MAX_RUNS.
     unsigned jobs = 1;
-    // A run that takes longer (wall time) ends with Outcome::timeout. > 0.
-    std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+    // The time limit of every run, > 0. Not set: it follows from earlier runs, see
+    // campaign/time_limit.h. A run's plan says which it has.
+    std::optional<std::chrono::nanoseconds> timeout;
     // A thread that uses this much CPU time without a step is taken to spin. 0: never.
     std::chrono::nanoseconds spin_limit = std::chrono::milliseconds(500);
     // Run the program as this user (name or numeric id). Not set: as ourselves.

@@ -26,7 +26,7 @@ struct OutcomeName {
 constexpr std::array kOutcomes = {
     OutcomeName{Outcome::pass, "pass"},       OutcomeName{Outcome::exit, "exit"},
     OutcomeName{Outcome::signal, "signal"},   OutcomeName{Outcome::deadlock, "deadlock"},
-    OutcomeName{Outcome::timeout, "timeout"},
+    OutcomeName{Outcome::timeout, "timeout"}, OutcomeName{Outcome::unfinished, "unfinished"},
 };
 
 } // namespace

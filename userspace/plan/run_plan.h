@@ -2,6 +2,7 @@
 // Plan and result of one run: what a campaign asks for, and what it gets back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,16 +35,23 @@ struct RunSeed {
     bool operator==(const RunSeed&) const = default;
 };
 
+// The wall time that a run is given as long as nothing is known about the program.
+constexpr std::chrono::nanoseconds kFirstTimeLimit = std::chrono::seconds(60);
+
 struct RunPlan {
     std::uint32_t number = 1; // from 1, in the campaign
     RunSeed seed;
     Algorithm algorithm;
     Focus focus;
-    bool live_output = false; // also copy the program's output to ours
-    bool verify = false;      // let the witness check the run
+    bool live_output = false;                              // also copy the program's output to ours
+    bool verify = false;                                   // let the witness check the run
+    std::chrono::nanoseconds time_limit = kFirstTimeLimit; // of wall time; > 0
 };
 
-enum class Outcome { pass, exit, signal, deadlock, timeout };
+// When a run's time limit ends it is a timeout if no thread has made progress for long (a failure
+// of the program), and unfinished otherwise: the program is only slow (no failure). See
+// run/liveness.h.
+enum class Outcome { pass, exit, signal, deadlock, timeout, unfinished };
 std::string_view name(Outcome outcome);
 std::optional<Outcome> outcome_from(std::string_view name);
 
@@ -69,6 +77,7 @@ struct RunResult {
     std::uint64_t skipped_calls = 0;
     std::uint64_t unlocked_hooks = 0;
     double duration_ms = 0;
+    std::chrono::nanoseconds time_limit = kFirstTimeLimit; // that it had
     std::uint64_t order_hash = 0;
     std::vector<std::uint64_t> learned;      // names of what matters, besides those of `focus`
     std::optional<std::uint64_t> races;      // with policy pos: of its partial order, see races.h
@@ -78,7 +87,9 @@ struct RunResult {
     std::string out;                            // what the program wrote to stdout, stderr
     std::string err;
 
-    bool failed() const { return outcome != Outcome::pass; }
+    bool failed() const { return outcome != Outcome::pass && outcome != Outcome::unfinished; }
+    // Its time limit ended it, so it could have gone on.
+    bool cut_off() const { return outcome == Outcome::timeout || outcome == Outcome::unfinished; }
     // The scheduler may not have been what the bounds are about: the run does not count.
     bool disturbed() const { return skipped_calls > 0 || unlocked_hooks > 0; }
 };

@@ -52,8 +52,8 @@ std::vector<std::string> option_words(const ExecutorOptions& options) {
         add("--focus", options.focus.text());
     if (options.points != usual.points)
         add("--points", points_text(options.points));
-    if (options.timeout != usual.timeout)
-        add("--timeout", seconds_text(options.timeout));
+    if (options.timeout)
+        add("--timeout", seconds_text(*options.timeout));
     if (options.spin_limit != usual.spin_limit)
         add("--spin-limit", seconds_text(options.spin_limit));
     if (options.user)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +44,7 @@ ordered_json run_json(const RunResult& run, const PolicyParameters& parameters) 
     j["k_eff"] = k_eff(run, parameters);
     j["switches"] = run.switches;
     j["duration_ms"] = run.duration_ms;
+    j["time_limit_s"] = std::chrono::duration<double>(run.time_limit).count();
     j["order_hash"] = fmt::format("{:016x}", run.order_hash);
     return j;
 }
@@ -66,6 +68,7 @@ ordered_json policy_json(const PolicyTally& policy) {
     j["policy"] = policy.policy;
     j["runs"] = policy.runs;
     j["failures"] = policy.failures;
+    j["unfinished"] = policy.unfinished;
     j["first_failure"] = or_null(policy.first_failure);
     j["rate"] = policy.runs ? ordered_json(policy.rate()) : ordered_json(nullptr);
     j["interventions"] = policy.interventions;
@@ -122,11 +125,16 @@ std::string summary_json(const Report& report) {
     j["parameters"] =
         parameters_json(report.options.parameters, portfolio_ids(report.options.policy));
     j["points"] = point_names(report.options.points);
+    j["timeout_s"] =
+        report.options.timeout
+            ? ordered_json(std::chrono::duration<double>(*report.options.timeout).count())
+            : ordered_json(nullptr);
     j["campaign_seed"] = report.campaign_seed
                              ? ordered_json(fmt::format("{:#018x}", *report.campaign_seed))
                              : ordered_json(nullptr);
     j["runs_done"] = t.runs;
     j["failures"] = t.failures;
+    j["unfinished"] = t.unfinished;
     j["first_failure"] = or_null(t.first_failure);
     j["threads"] = t.threads;
     j["steps"] = t.steps;

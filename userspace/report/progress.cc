@@ -23,6 +23,8 @@ std::string progress_text(const ProgressState& state) {
     else if (rate > 0)
         text += fmt::format(", {:.1f}/min", rate * 60);
     text += ", " + counted(state.failures, "failure");
+    if (state.unfinished > 0)
+        text += fmt::format(", {} unfinished", state.unfinished);
     if (rate > 0 && state.done < state.total)
         text += fmt::format(", {} left",
                             duration_text(static_cast<double>(state.total - state.done) / rate));
@@ -81,6 +83,7 @@ void Progress::line(const std::string& text) {
 void Progress::finished(const RunResult& run, Clock::time_point now) {
     const std::uint64_t before = state_.done++;
     state_.failures += run.failed();
+    state_.unfinished += run.outcome == Outcome::unfinished;
     state_.elapsed_s = std::chrono::duration<double>(now - start_).count();
     if (verbosity_ == Verbosity::quiet)
         return;
@@ -90,6 +93,9 @@ void Progress::finished(const RunResult& run, Clock::time_point now) {
     }
     if (run.failed())
         line(fmt::format("run {} failed: {}", run.number, outcome_text(run)));
+    else if (run.outcome == Outcome::unfinished && state_.unfinished == 1) // the others are counted
+        line(fmt::format("run {} is unfinished: {}; --timeout gives runs more time", run.number,
+                         printable(run.detail)));
     if (columns_) {
         if (drawn_ && now - last_shown_ < kRedraw && state_.done < state_.total)
             return;

@@ -18,9 +18,11 @@ struct ProgressState {
     std::uint64_t total = 0;
     std::uint64_t failures = 0;
     double elapsed_s = 0;
+    std::uint64_t unfinished = 0; // runs
 };
 
-// "17/100 runs, 8.3/s, 0 failures, 10 s left". Rate and time are left out until they are known.
+// "17/100 runs, 8.3/s, 0 failures, 10 s left", "..., 1 failure, 2 unfinished". Rate and time are
+// left out until they are known.
 std::string progress_text(const ProgressState& state);
 // The same, cut so that it fits on one terminal line of so many columns.
 std::string status_line(const ProgressState& state, unsigned columns);

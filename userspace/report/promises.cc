@@ -105,6 +105,7 @@ std::string chance_of_depths(const Report& report, const PolicyTally& policy) {
         return fmt::format("Nothing can be said yet about {}bugs at these points: {}.\n", other,
                            report.replay      ? "a replay draws nothing"
                            : policy.runs == 1 ? "the first run only measures the program"
+                           : report.tally.nothing_finished() ? "no run was finished"
                            : report.tally.disturbed > 0
                                ? "the runs were disturbed, or expected fewer steps than there are"
                                : "no run expected as many steps as there are by now");
@@ -186,7 +187,7 @@ std::string doubts_text(const Report& report) {
             !report.tally.uncontrolled())
             text += fmt::format(
                 "{} of {}{} count for that chance: the first one only measures, and a run "
-                "that expected\nfewer steps than there are, or that timed out, does not "
+                "that expected\nfewer steps than there are, or that ran out of time, does not "
                 "count either\n",
                 counted_runs, counted(runs, "run"), whose(report, policy));
         if (policy.interventions > 0 && !policy.depths.empty())

@@ -24,6 +24,10 @@ std::string seconds_of(std::chrono::nanoseconds time) {
     return fmt::format("{} s", std::chrono::duration<double>(time).count());
 }
 
+std::string timeout_text(const ExecutorOptions& options) {
+    return options.timeout ? seconds_of(*options.timeout) : "from earlier runs";
+}
+
 std::string or_none(const std::optional<std::string>& text) {
     return text.value_or("none");
 }
@@ -84,12 +88,12 @@ std::string causes_text(const std::optional<RunRecord>& kept, const Report& repo
             text += fmt::format("  - kernel {} instead of {}\n", kernel,
                                 printable(kept->kernel_release, 80));
     }
-    bool cut = kept && kept->result.outcome == Outcome::timeout;
+    bool cut = kept && kept->result.cut_off();
     for (const RunResult& run : report.campaign.runs)
-        cut = cut || run.outcome == Outcome::timeout;
+        cut = cut || run.cut_off();
     if (cut)
-        text += "  - --timeout ends a run at an arbitrary step, so such a run has no order to "
-                "compare\n";
+        text += "  - the time limit (--timeout) ends a run at an arbitrary step, so such a run has "
+                "no order\n    to compare\n";
     if (report.tally.interventions > 0)
         text += fmt::format("  - {}: a thread without progress was demoted; --spin-limit measures "
                             "CPU time, which varies\n",
@@ -146,7 +150,7 @@ std::vector<std::string> changed_options(const ExecutorOptions& kept, const Exec
                                                             : "focus off instead of on");
     note_change(changes, "points", points_text(kept.points), points_text(used.points));
     note_change(changes, "spin limit", seconds_of(kept.spin_limit), seconds_of(used.spin_limit));
-    note_change(changes, "timeout", seconds_of(kept.timeout), seconds_of(used.timeout));
+    note_change(changes, "timeout", timeout_text(kept), timeout_text(used));
     note_change(changes, "user", or_none(kept.user), or_none(used.user));
     note_change(changes, "cgroup", or_none(kept.cgroup), or_none(used.cgroup));
     note_change(changes, "pids limit", kept.pids_limit, used.pids_limit);

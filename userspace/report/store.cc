@@ -151,6 +151,7 @@ RunRecord record_from(const json& j) {
     if (!hash)
         throw std::invalid_argument("order_hash is not hex");
     run.order_hash = *hash;
+    run.time_limit = *options.timeout;
     if (!j.at("violations").is_null())
         run.violations = number(j.at("violations"), 0, ~0ULL);
     run.duration_ms = j.at("duration_ms").get<double>();
@@ -229,7 +230,8 @@ std::string to_json_text(const RunRecord& record) {
     j["points"] = point_names(options.points);
     j["focus"] = run.focus.text();
     j["spin_limit_ns"] = static_cast<std::uint64_t>(options.spin_limit.count());
-    j["timeout_ns"] = static_cast<std::uint64_t>(options.timeout.count());
+    // Replays have the time that the run had.
+    j["timeout_ns"] = static_cast<std::uint64_t>(options.timeout.value_or(run.time_limit).count());
     j["pids_limit"] = options.pids_limit;
     j["cgroup"] = optional_bytes(options.cgroup);
     j["user"] = optional_bytes(options.user);

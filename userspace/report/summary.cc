@@ -2,10 +2,12 @@
 #include "report/summary.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "base/text.h"
+#include "campaign/time_limit.h"
 #include "plan/point_sets.h"
 #include "plan/policies.h"
 #include "report/commands.h"
@@ -20,8 +22,14 @@ constexpr std::size_t kViolationsShown = 5;
 std::string headline(const Report& report) {
     const Tally& t = report.tally;
     std::string line = fmt::format("{}: ", printable(shell_quote(report.options.command), 200));
-    line += t.failures == 0 ? fmt::format("no failure in {}", counted(t.runs, "run"))
-                            : fmt::format("{} of {} failed", t.failures, counted(t.runs, "run"));
+    if (t.nothing_finished())
+        line += fmt::format("NO RUN OF {} WAS FINISHED", t.runs);
+    else if (t.failures == 0)
+        line += fmt::format("no failure in {}", counted(t.runs, "run"));
+    else
+        line += fmt::format("{} of {} failed", t.failures, counted(t.runs, "run"));
+    if (t.unfinished > 0 && !t.nothing_finished())
+        line += fmt::format(", {} unfinished", t.unfinished);
     line += fmt::format(", {}", duration_text(report.campaign.elapsed_s));
     if (report.campaign.interrupted)
         line += fmt::format("; interrupted, {} were planned", report.planned);
@@ -60,6 +68,68 @@ std::string failures_text(const Report& report) {
         ++shown;
     }
     return text;
+}
+
+std::string seconds_text(std::chrono::nanoseconds time) {
+    return fmt::format("{}", std::chrono::duration<double>(time).count());
+}
+
+std::chrono::nanoseconds longest_unfinished(const Report& report) {
+    std::chrono::nanoseconds longest{0};
+    for (const RunResult& run : report.campaign.runs)
+        if (run.outcome == Outcome::unfinished)
+            longest = std::max(longest, run.time_limit);
+    return longest;
+}
+
+// Runs that their time limit ended although they got on, and what to do about them.
+std::string unfinished_text(const Report& report) {
+    const Tally& t = report.tally;
+    if (t.unfinished == 0)
+        return {};
+    const std::chrono::nanoseconds limit = longest_unfinished(report);
+    const std::string more = seconds_text(2 * limit);
+    if (t.nothing_finished())
+        return fmt::format("NOTHING WAS EXPLORED TO THE END: every run was still making progress "
+                           "when its time was up ({} s).\nGive runs more time (--timeout {}) or "
+                           "make the test shorter. If the program is meant to go on for ever,\nas "
+                           "a server is, let the test end it.\n",
+                           seconds_text(limit), more);
+    double slowest_s = 0; // of those that ended by themselves
+    const RunResult* first = nullptr;
+    for (const RunResult& run : report.campaign.runs) {
+        if (!run.cut_off())
+            slowest_s = std::max(slowest_s, run.duration_ms / 1000);
+        if (!first && run.outcome == Outcome::unfinished)
+            first = &run;
+    }
+    std::string text = fmt::format("\n{} unfinished: still making progress when the time was up "
+                                   "({} s); not counted for that chance\n",
+                                   counted(t.unfinished, "run"), seconds_text(limit));
+    if (slowest_s > 0 &&
+        slowest_s * kTimesTheSlowest <= std::chrono::duration<double>(limit).count())
+        text += fmt::format("  the slowest run that ended took {}: do these perhaps wait for "
+                            "something that never comes?\n",
+                            duration_text(slowest_s));
+    ExecutorOptions options = options_for(report.options, first->algorithm);
+    options.timeout = 2 * limit;
+    return text + fmt::format("  run {} with more time: {}\n", first->number,
+                              replay_command(report.caller, first->seed, options));
+}
+
+// "time limit of a run: 60 s for run 1, in the end 20 s (...)".
+std::string time_limit_text(const Report& report) {
+    const std::vector<RunResult>& runs = report.campaign.runs;
+    if (report.options.timeout)
+        return fmt::format("time limit of a run: {} s, as given\n",
+                           seconds_text(*report.options.timeout));
+    const std::string first = seconds_text(runs.front().time_limit);
+    const std::string last = seconds_text(runs.back().time_limit);
+    return fmt::format(
+        "time limit of a run: {} s{} ({} times the slowest run so far, but {} to {} "
+        "s; --timeout sets it)\n",
+        first, first != last ? fmt::format(" for the first, {} s for the last", last) : "",
+        kTimesTheSlowest, seconds_text(kLeastTimeLimit), seconds_text(kMostTimeLimit));
 }
 
 // "pct", "stride (stride-max 20)". Leaves out switches at their default and unused parameters.
@@ -152,6 +222,7 @@ std::string numbers_text(const Report& report, Detail detail) {
                                    policies_of(report), points_text(report.options.points));
     text += focus_text(report);
     text += orders_text(report);
+    text += time_limit_text(report);
     if (t.policies.size() > 1)
         text += shares_text(report);
     text += disturbed_text(t);
@@ -212,10 +283,12 @@ std::string summary_text(const Report& report, Detail detail) {
     std::string text = headline(report);
     const bool numbers = !brief && report.tally.runs > 0;
     if (numbers && report.tally.failures == 0)
-        text += chances_text(report);
+        text += report.tally.nothing_finished() ? unfinished_text(report) : chances_text(report);
     text += failures_text(report);
     if (numbers && report.tally.failures > 0)
         text += "\n" + chances_text(report);
+    if (numbers && !report.tally.nothing_finished())
+        text += unfinished_text(report);
     if (numbers)
         text += numbers_text(report, detail);
     if (!brief || doubt)
@@ -237,6 +310,15 @@ std::string uncontrolled_warning(const Report& report) {
                        "makes none of the calls of --points {}, or contains its own copy of them "
                        "(statically linked)",
                        program, points_text(report.options.points));
+}
+
+std::string unfinished_warning(const Report& report) {
+    if (!report.tally.nothing_finished() || report.replay)
+        return {};
+    const std::chrono::nanoseconds limit = longest_unfinished(report);
+    return fmt::format("WARNING: NO RUN WAS FINISHED in its time ({} s), so nothing was explored "
+                       "to the end; --timeout {} gives each twice as long",
+                       seconds_text(limit), seconds_text(2 * limit));
 }
 
 } // namespace pctctl

@@ -22,5 +22,7 @@ std::string outcome_text(const RunResult& run);
 
 // A warning for stderr, printed at any verbosity, that no run was under control. Else empty.
 std::string uncontrolled_warning(const Report& report);
+// The same, that no run of a campaign was finished.
+std::string unfinished_warning(const Report& report);
 
 } // namespace pctctl

@@ -27,6 +27,7 @@
 #include "run/guardian.h"
 #include "run/identity.h"
 #include "run/launch.h"
+#include "run/liveness.h"
 #include "run/preflight.h"
 #include "witness/recorder.h"
 #include "witness/strictness.h"
@@ -114,6 +115,7 @@ private:
         Races races;
         std::vector<pct_event> log;
         bool live;
+        std::chrono::nanoseconds time_limit;
         Capture& out;
         Capture& err;
     };
@@ -382,7 +384,7 @@ KernelExecutor::Ending KernelExecutor::ending_of(const Watched& run, int wait_st
 
 Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
     const auto start = Clock::now();
-    const auto deadline = start + options_.timeout;
+    Liveness liveness(run.time_limit);
     // Set once the main process has ended: the time that its leftover processes have had since.
     std::optional<std::chrono::nanoseconds> rest;
     auto looked = start;
@@ -398,7 +400,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         state.quiescent_armed = 1;
         const bool unjudged = !rest && state.runnable == 0 && state.progress != judged;
         std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
-            kHeartbeat, std::max<std::chrono::nanoseconds>(deadline - Clock::now(), 0ns));
+            kHeartbeat, std::max<std::chrono::nanoseconds>(liveness.left(), 0ns));
         if (rest)
             patience = std::min<std::chrono::nanoseconds>(patience, 1ms);
         pollfd ready[] = {{run.process.event_fd(), POLLIN, 0},
@@ -415,6 +417,7 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
         const std::optional<int> status = run.process.wait_status();
         const pct_run_state now = kernel_->snapshot(run.slot);
         const auto before = std::exchange(looked, Clock::now());
+        liveness.look(now, looked - before);
         if (status) // time in which a whole virtual machine stood still does not count
             rest = rest ? *rest + std::min<std::chrono::nanoseconds>(looked - before, kHeartbeat)
                         : 0ns;
@@ -431,13 +434,16 @@ Result<KernelExecutor::Ending> KernelExecutor::watch(Watched& run) {
             if (std::optional<std::string> why = deadlock(run))
                 return Ending{Outcome::deadlock, std::move(*why)};
         }
-        if (Clock::now() >= deadline) {
+        if (liveness.time_is_up()) {
             if (rest) // the main process ended in time; leftover processes would be killed soon
                       // anyway
                 return ending_of(run, *status);
+            if (!liveness.hangs())
+                return Ending{Outcome::unfinished, liveness.text()};
             LiveInspector inspector;
-            return Ending{Outcome::timeout,
-                          joined(judge(run.roster.alive(), true, inspector).lines)};
+            std::vector<std::string> lines = judge(run.roster.alive(), true, inspector).lines;
+            lines.insert(lines.begin(), liveness.text());
+            return Ending{Outcome::timeout, joined(lines)};
         }
         for (unsigned i = 0; i < PCT_MAX_HOLDS; ++i) {
             const pct_hold& hold = now.holds[i];
@@ -511,7 +517,8 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return s.error();
     }
 
-    Watched run{slot, plan.number, *process, {}, {}, {}, plan.live_output, *out, *err};
+    Watched run{slot, plan.number,      *process,        {},   {},
+                {},   plan.live_output, plan.time_limit, *out, *err};
     Result<Ending> ending = watch(run);
     const pct_run_state state = kernel_->snapshot(slot);
     const std::uint64_t skipped = kernel_->skipped_calls(slot);
@@ -540,6 +547,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     result.seed = plan.seed;
     result.algorithm = plan.algorithm;
     result.focus = plan.focus;
+    result.time_limit = plan.time_limit;
     result.outcome = ending->outcome;
     result.detail = std::move(ending->detail);
     const std::uint64_t hits = group(slot).limit_hits();
@@ -567,7 +575,7 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
     }
     result.switches = state.switches;
     result.order_hash = state.order_hash;
-    if (result.outcome != Outcome::timeout) // a thread in an endless loop has no length
+    if (!result.cut_off()) // a thread in an endless loop has no length
         result.lengths = run.roster.lengths();
     if (run.races.steps() > 0 && state.lost_events == 0)
         result.races = run.races.races();

@@ -82,6 +82,57 @@ TEST(Campaign, StopsAtTheFirstFailure) {
     EXPECT_FALSE(result.interrupted);
 }
 
+TEST(Campaign, DoesNotStopAtAnUnfinishedRun) {
+    FakeExecutor executor([](const RunPlan&) {
+        RunResult run = passing_run();
+        run.outcome = Outcome::unfinished;
+        return run;
+    });
+    EXPECT_EQ(carry_out(plan_of(5), executor).runs.size(), 5U);
+}
+
+std::vector<int> time_limits_s(const CampaignPlan& plan, Executor& executor,
+                               const FakeExecutor& seen) {
+    const CampaignResult result = carry_out(plan, executor);
+    std::vector<int> all;
+    for (const RunPlan& one : seen.plans()) {
+        EXPECT_EQ(result.runs[one.number - 1].time_limit, one.time_limit) << one.number;
+        all.push_back(static_cast<int>(one.time_limit / 1s));
+    }
+    return all;
+}
+
+TEST(Campaign, TheTimeLimitFollowsFromTheSlowestRunThatEnded) {
+    // Run 3 is cut off, however long it took; run 4 fails.
+    const auto behaviour = [](const RunPlan& plan) {
+        constexpr double kDurations_s[] = {0.1, 4, 500, 7, 1, 1, 1, 1};
+        RunResult run = plan.number == 4 ? failing_run() : passing_run();
+        run.duration_ms = 1000 * kDurations_s[plan.number - 1];
+        if (plan.number == 3)
+            run.outcome = Outcome::unfinished;
+        return run;
+    };
+    CampaignPlan plan = plan_of(8);
+    plan.keep_going = true;
+    FakeExecutor executor(behaviour);
+    EXPECT_EQ(time_limits_s(plan, executor, executor),
+              (std::vector<int>{60, 20, 40, 40, 70, 70, 70, 70}));
+
+    // Two jobs: what run r takes comes from the runs before r - 3, whichever ends first.
+    plan.jobs = 2;
+    FakeExecutor two(behaviour);
+    EXPECT_EQ(time_limits_s(plan, two, two), (std::vector<int>{60, 20, 20, 20, 20, 40, 40, 70}));
+
+    plan.timeout = 3s;
+    FakeExecutor given(behaviour);
+    EXPECT_EQ(time_limits_s(plan, given, given), std::vector<int>(8, 3));
+
+    plan.timeout = std::nullopt;
+    plan.fixed = RunSeed{1, 2}; // a replay knows of no other run
+    FakeExecutor again(behaviour);
+    EXPECT_EQ(time_limits_s(plan, again, again), std::vector<int>(8, 60));
+}
+
 TEST(Campaign, KeepsGoingWhenTold) {
     FakeExecutor executor(
         [](const RunPlan& plan) { return plan.number % 2 ? failing_run() : passing_run(); });

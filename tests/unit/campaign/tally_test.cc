@@ -88,9 +88,29 @@ TEST(Tally, RunsDrawnFromASmallerKDoNotCount) {
 
 TEST(Tally, RunsCutOffByTheTimeLimitDoNotCount) {
     std::vector<RunResult> runs = {run_of(1, 0, 10), run_of(2, 10, 10)};
+    for (const Outcome outcome : {Outcome::timeout, Outcome::unfinished}) {
+        runs[1].outcome = outcome;
+        EXPECT_EQ(bound_of(runs, 2).counted, 0U);
+        EXPECT_EQ(bound_of(runs, 1).counted, 1U);
+    }
+}
+
+TEST(Tally, UnfinishedRunsAreCountedApart) {
+    std::vector<RunResult> runs = {run_of(1, 0, 10), run_of(2, 10, 10), run_of(3, 10, 10)};
+    EXPECT_EQ(tally(runs, 2).unfinished, 0U);
+    runs[0].outcome = runs[2].outcome = Outcome::unfinished;
     runs[1].outcome = Outcome::timeout;
-    EXPECT_EQ(bound_of(runs, 2).counted, 0U);
-    EXPECT_EQ(bound_of(runs, 1).counted, 1U);
+    Tally t = tally(runs, 2);
+    EXPECT_EQ(t.unfinished, 2U);
+    EXPECT_EQ(t.policies[0].unfinished, 2U);
+    EXPECT_EQ(t.failures, 1U);
+    EXPECT_EQ(t.first_failure, 2U);
+    EXPECT_FALSE(t.nothing_finished());
+    runs[1].outcome = Outcome::unfinished;
+    t = tally(runs, 2);
+    EXPECT_TRUE(t.nothing_finished());
+    EXPECT_EQ(t.failures, 0U);
+    EXPECT_FALSE(tally(std::vector<RunResult>{}, 2).nothing_finished());
 }
 
 TEST(Tally, DisturbedRunsDoNotCount) {

@@ -79,7 +79,7 @@ TEST(Options, DefaultsAreThoseOfTheInterface) {
     EXPECT_EQ(e.policy, "pct");
     EXPECT_EQ(e.points, PCT_POINTS_PTHREAD | PCT_POINTS_SYSCALL);
     EXPECT_EQ(e.jobs, 1U);
-    EXPECT_EQ(e.timeout, 60s);
+    EXPECT_EQ(e.timeout, std::nullopt);
     EXPECT_EQ(e.spin_limit, 500ms);
     EXPECT_EQ(e.user, std::nullopt);
     EXPECT_EQ(e.pids_limit, 4096U);

@@ -124,6 +124,44 @@ TEST_F(Session, Found) {
     EXPECT_TRUE(contains(err_, "run 3 failed: signal SIGSEGV"));
 }
 
+TEST_F(Session, UnfinishedRunsAreNoFailures) {
+    const auto slow = [](const RunPlan& plan) {
+        RunResult run = passing_run();
+        if (plan.number != 3)
+            run.outcome = Outcome::unfinished;
+        return run;
+    };
+    EXPECT_EQ(call(slow), ExitStatus::nothing_found);
+    EXPECT_TRUE(contains(out_, "no failure in 10 runs, 9 unfinished")) << out_;
+    EXPECT_FALSE(contains(err_, "WARNING")) << err_;
+    EXPECT_FALSE(fs::exists("pctctl-out"));
+    EXPECT_EQ(call([&](const RunPlan& plan) {
+                  RunResult run = slow(plan);
+                  if (plan.number == 5)
+                      run.outcome = Outcome::timeout;
+                  return run;
+              }),
+              ExitStatus::found);
+    EXPECT_TRUE(contains(out_, "1 of 5 runs failed, 3 unfinished")) << out_;
+}
+
+TEST_F(Session, IsLoudWhenNoRunWasFinished) {
+    options_.quiet = true;
+    options_.given.timeout = std::chrono::seconds(4);
+    std::chrono::nanoseconds limit{0};
+    EXPECT_EQ(call([&limit](const RunPlan& plan) {
+                  limit = plan.time_limit;
+                  RunResult run = passing_run();
+                  run.outcome = Outcome::unfinished;
+                  return run;
+              }),
+              ExitStatus::nothing_found);
+    EXPECT_EQ(limit, std::chrono::seconds(4));
+    EXPECT_EQ(err_,
+              "pctctl: WARNING: NO RUN WAS FINISHED in its time (4 s), so nothing was explored "
+              "to the end; --timeout 8 gives each twice as long\n");
+}
+
 TEST_F(Session, OptionsReachTheExecutor) {
     options_.given.depth = 3;
     options_.given.jobs = 2;

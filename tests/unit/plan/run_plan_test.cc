@@ -45,11 +45,24 @@ TEST(Outcome, NamesAreThoseOfTheInterface) {
     EXPECT_EQ(name(Outcome::signal), "signal");
     EXPECT_EQ(name(Outcome::deadlock), "deadlock");
     EXPECT_EQ(name(Outcome::timeout), "timeout");
-    for (const Outcome outcome :
-         {Outcome::pass, Outcome::exit, Outcome::signal, Outcome::deadlock, Outcome::timeout})
+    EXPECT_EQ(name(Outcome::unfinished), "unfinished");
+    for (const Outcome outcome : {Outcome::pass, Outcome::exit, Outcome::signal, Outcome::deadlock,
+                                  Outcome::timeout, Outcome::unfinished})
         EXPECT_EQ(outcome_from(name(outcome)), outcome);
     EXPECT_EQ(outcome_from("crash"), std::nullopt);
     EXPECT_EQ(outcome_from(""), std::nullopt);
+}
+
+TEST(Outcome, AnUnfinishedRunHasNotFailed) {
+    RunResult run;
+    for (const auto& [outcome, failed, cut_off] :
+         {std::tuple{Outcome::pass, false, false}, std::tuple{Outcome::exit, true, false},
+          std::tuple{Outcome::signal, true, false}, std::tuple{Outcome::deadlock, true, false},
+          std::tuple{Outcome::timeout, true, true}, std::tuple{Outcome::unfinished, false, true}}) {
+        run.outcome = outcome;
+        EXPECT_EQ(run.failed(), failed) << name(outcome);
+        EXPECT_EQ(run.cut_off(), cut_off) << name(outcome);
+    }
 }
 
 } // namespace

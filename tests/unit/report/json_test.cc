@@ -32,6 +32,7 @@ TEST(Portfolio, InJson) {
     EXPECT_EQ(j["policies"][0], json({{"policy", "stride"},
                                       {"runs", 3},
                                       {"failures", 1},
+                                      {"unfinished", 0},
                                       {"first_failure", 3},
                                       {"rate", 1.0 / 3},
                                       {"interventions", 0},
@@ -60,13 +61,14 @@ TEST(Json, HasExactlyTheDocumentedFields) {
                   "points",    "campaign_seed",  "runs_done",     "failures",   "first_failure",
                   "threads",   "steps",          "k_eff",         "orders",     "policies",
                   "bound_run", "bound_campaign", "interventions", "disturbed",  "violations",
-                  "elapsed_s", "results"}));
+                  "elapsed_s", "results",        "timeout_s",     "unfinished"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
-    EXPECT_EQ(fields, (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal",
-                                             "policy", "depth", "strides", "threads", "steps",
-                                             "k_eff", "switches", "duration_ms", "order_hash"}));
+    EXPECT_EQ(fields,
+              (std::set<std::string>{"run", "seed", "outcome", "exit_code", "signal", "policy",
+                                     "depth", "strides", "threads", "steps", "k_eff", "switches",
+                                     "duration_ms", "order_hash", "time_limit_s"}));
 }
 
 TEST(Json, HasTheValues) {
@@ -102,6 +104,25 @@ TEST(Json, HasTheValues) {
     EXPECT_EQ(run["switches"], 1);
     EXPECT_DOUBLE_EQ(run["duration_ms"], 1.5);
     EXPECT_EQ(run["order_hash"], "0000000000001234");
+}
+
+TEST(Json, TellsUnfinishedRunsAndTimeLimits) {
+    Report report = failing_report();
+    json j = json::parse(summary_json(report));
+    EXPECT_EQ(j["unfinished"], 0);
+    EXPECT_TRUE(j["timeout_s"].is_null());
+    EXPECT_EQ(j["results"][0]["time_limit_s"], 60);
+    report.campaign.runs[1].outcome = Outcome::unfinished;
+    report.campaign.runs[1].time_limit = std::chrono::milliseconds(1500);
+    report.options.timeout = std::chrono::milliseconds(1500);
+    retally(report);
+    j = json::parse(summary_json(report));
+    EXPECT_EQ(j["unfinished"], 1);
+    EXPECT_EQ(j["failures"], 1);
+    EXPECT_EQ(j["policies"][0]["unfinished"], 1);
+    EXPECT_EQ(j["timeout_s"], 1.5);
+    EXPECT_EQ(j["results"][1]["outcome"], "unfinished");
+    EXPECT_EQ(j["results"][1]["time_limit_s"], 1.5);
 }
 
 TEST(Json, HasTheParametersOfThePolicy) {

@@ -22,6 +22,11 @@ TEST(ProgressText, SaysDoneRateFailuresAndTimeLeft) {
     EXPECT_EQ(progress_text({1, 101, 0, 60}), "1/101 runs, 1.0/min, 0 failures, 1 h 40 min left");
 }
 
+TEST(ProgressText, SaysHowManyAreUnfinished) {
+    EXPECT_EQ(progress_text({25, 100, 1, 5, 2}),
+              "25/100 runs, 5.0/s, 1 failure, 2 unfinished, 15 s left");
+}
+
 TEST(ProgressText, SaysNoRateBeforeThereIsOne) {
     EXPECT_EQ(progress_text({0, 100, 0, 0}), "0/100 runs, 0 failures");
     EXPECT_EQ(progress_text({0, 100, 0, 3}), "0/100 runs, 0 failures");
@@ -132,6 +137,20 @@ TEST(Progress, ElsewhereALineEveryTenSecondsToo) {
     for (int i = 0; i < 31; ++i, now += 1s)
         progress.finished(passing_run(), now);
     EXPECT_EQ(count(capture.text(), "\n"), 3U);
+}
+
+TEST(Progress, TheFirstUnfinishedRunIsALine) {
+    Capture capture;
+    Progress progress(capture.stream(), std::nullopt, Verbosity::normal, 1000);
+    RunResult run = passing_run();
+    run.outcome = Outcome::unfinished;
+    run.detail = "still making progress after 60 s";
+    for (run.number = 7; run.number < 9; ++run.number)
+        progress.finished(run);
+    EXPECT_EQ(count(capture.text(), "unfinished"), 1U) << capture.text();
+    EXPECT_TRUE(capture.text().starts_with("run 7 is unfinished: still making progress after 60 s; "
+                                           "--timeout gives runs more time\n"))
+        << capture.text();
 }
 
 TEST(Progress, QuietSaysNothing) {

@@ -82,6 +82,14 @@ TEST(Verdict, ComparesWithTheKeptRun) {
     EXPECT_EQ(verdict.same_order, 2U);
 }
 
+TEST(Verdict, AnUnfinishedTryIsNoFailure) {
+    RunResult run = other_order();
+    run.outcome = Outcome::unfinished;
+    const ReplayVerdict verdict = judge_replay(kept_run(), std::vector<RunResult>{run});
+    EXPECT_EQ(verdict.failed, 0U);
+    EXPECT_EQ(verdict.same_outcome, 0U);
+}
+
 TEST(Verdict, ComparesWithTheFirstTryOtherwise) {
     const std::vector<RunResult> tries = {other_order(), failing_run(), other_order()};
     const ReplayVerdict verdict = judge_replay(std::nullopt, tries);
@@ -183,8 +191,12 @@ TEST(ReplayText, ExplainsTimeoutsAndInterventions) {
     run.outcome = Outcome::timeout;
     run.interventions = 2;
     const std::string text = text_of(kept_run(), report_of({run}));
-    EXPECT_TRUE(contains(text, "--timeout ends a run at an arbitrary step")) << text;
+    EXPECT_TRUE(contains(text, "(--timeout) ends a run at an arbitrary step")) << text;
     EXPECT_TRUE(contains(text, "2 interventions"));
+    run.outcome = Outcome::unfinished;
+    EXPECT_TRUE(contains(text_of(kept_run(), report_of({run})), "ends a run at an arbitrary step"));
+    run.outcome = Outcome::exit;
+    EXPECT_FALSE(contains(text_of(kept_run(), report_of({run})), "at an arbitrary step"));
 }
 
 TEST(ReplayText, TellsAboutTheWitness) {
@@ -200,6 +212,7 @@ TEST(ReplayText, OfNoRunAtAll) {
 TEST(ChangedOptions, NamesEachOne) {
     ExecutorOptions kept;
     kept.command = {"a"};
+    kept.timeout = 60s;
     EXPECT_TRUE(changed_options(kept, kept).empty());
     ExecutorOptions used = kept;
     used.jobs = 4; // without influence on the run

@@ -145,6 +145,19 @@ TEST(Store, KeepsTheRunsOwnPolicyOfAPortfolio) {
     EXPECT_EQ(loaded->result.algorithm, run.algorithm);
 }
 
+// A replay does not know of the runs that a time limit came from.
+TEST(Store, KeepsTheTimeLimitThatTheRunHad) {
+    RunRecord record{some_options(), "/", some_run(), "1", "2"};
+    record.options.timeout = std::nullopt;
+    record.result.time_limit = 33s;
+    record.result.outcome = Outcome::unfinished;
+    const auto parsed = parse_record(to_json_text(record), "here");
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->options.timeout, 33s);
+    EXPECT_EQ(parsed->result.time_limit, 33s);
+    EXPECT_EQ(parsed->result.outcome, Outcome::unfinished);
+}
+
 TEST(Store, AbsentThingsStayAbsent) {
     RunRecord record{{}, "/", some_run(), "1", "2"};
     record.options.command = {"a"};

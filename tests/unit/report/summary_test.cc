@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "report/summary.h"
 
+#include <chrono>
+
 #include <gtest/gtest.h>
 
 #include "report/reports.h"
 
 namespace pctctl {
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(OutcomeText, IsOneSafeLine) {
     RunResult run = passing_run();
@@ -109,6 +113,80 @@ TEST(Summary, SaysWhenItIsIncomplete) {
     report.campaign.interrupted = false;
     report.campaign.error = Error::environment("ejected");
     EXPECT_TRUE(contains(summary_text(report), "ended early, 100 were planned"));
+}
+
+RunResult unfinished_run(std::chrono::nanoseconds limit) {
+    RunResult run = passing_run();
+    run.outcome = Outcome::unfinished;
+    run.exit_code = -1;
+    run.detail = "still making progress after 20 s";
+    run.time_limit = limit;
+    return run;
+}
+
+TEST(Summary, TellsUnfinishedRunsApart) {
+    EXPECT_FALSE(contains(summary_text(passing_report()), "unfinished"));
+    // One run counts, of 2 threads and 10 steps: 0.95.
+    std::string text =
+        summary_text(report_of({run_of(passing_run(), 1, 0), run_of(unfinished_run(30s), 2, 10),
+                                run_of(passing_run(), 3, 10), run_of(unfinished_run(20s), 4, 10)}));
+    EXPECT_TRUE(text.starts_with("./app 'a b': no failure in 4 runs, 2 unfinished, 12 s\nIf there "
+                                 "is a bug of depth <= 2 at these points, the chance that these "
+                                 "runs missed it is up to 95 %"))
+        << text;
+    EXPECT_TRUE(contains(text,
+                         "\n2 runs unfinished: still making progress when the time was up (30 s); "
+                         "not counted for that chance\n"
+                         "  the slowest run that ended took 0.0 s: do these perhaps wait for "
+                         "something that never comes?\n"
+                         "  run 2 with more time: pctctl replay --seed 0000000a0000000000000102 "
+                         "--depth 2 --timeout 60 -- ./app 'a b'\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "or that ran out of time, does not count"));
+    EXPECT_FALSE(contains(text, "NOTHING WAS EXPLORED TO THE END"));
+
+    Report report = report_of({run_of(unfinished_run(3s), 1, 0), run_of(failing_run(), 2, 10)});
+    report.campaign.runs[1].duration_ms = 301;
+    text = summary_text(report);
+    EXPECT_TRUE(text.starts_with("./app 'a b': 1 of 2 runs failed, 1 unfinished, 12 s\n")) << text;
+    EXPECT_FALSE(contains(text, "never comes")) << "less than ten times as long";
+    EXPECT_LT(text.find("run 2: signal"), text.find("1 run unfinished"));
+}
+
+TEST(Summary, IsLoudWhenNoRunWasFinished) {
+    Report report =
+        report_of({run_of(unfinished_run(60s), 1, 0), run_of(unfinished_run(60s), 2, 10)});
+    const std::string text = summary_text(report);
+    EXPECT_TRUE(text.starts_with("./app 'a b': NO RUN OF 2 WAS FINISHED, 12 s\nNOTHING WAS "
+                                 "EXPLORED TO THE END: every run was still making progress when "
+                                 "its time was up (60 s).\nGive runs more time (--timeout 120)"))
+        << text;
+    EXPECT_FALSE(contains(text, "the chance")) << text;
+    const std::string warning = unfinished_warning(report);
+    EXPECT_TRUE(warning.starts_with("WARNING: NO RUN WAS FINISHED in its time (60 s)")) << warning;
+    EXPECT_TRUE(contains(warning, "--timeout 120"));
+    EXPECT_FALSE(contains(warning, "\n"));
+
+    report.replay = ReplayVerdict{}; // whose text says it
+    EXPECT_EQ(unfinished_warning(report), "");
+    EXPECT_EQ(unfinished_warning(passing_report()), "");
+    EXPECT_EQ(unfinished_warning(report_of({})), "");
+    EXPECT_EQ(unfinished_warning(
+                  report_of({run_of(unfinished_run(1s), 1, 0), run_of(failing_run(), 2, 10)})),
+              "");
+}
+
+TEST(Summary, TellsTheTimeLimit) {
+    Report report = passing_report();
+    report.campaign.runs[1].time_limit = report.campaign.runs[2].time_limit = 20s;
+    EXPECT_TRUE(contains(summary_text(report),
+                         "time limit of a run: 60 s for the first, 20 s for the last (10 times the "
+                         "slowest run so far, but 20 to 600 s; --timeout sets it)\n"))
+        << summary_text(report);
+    report.options.timeout = 1500ms;
+    EXPECT_TRUE(contains(summary_text(report), "time limit of a run: 1.5 s, as given\n"));
+    EXPECT_TRUE(contains(summary_text(report_of({run_of(passing_run(), 1, 0)})),
+                         "time limit of a run: 60 s (10 times"));
 }
 
 TEST(Warning, WhenNothingWasControlled) {
