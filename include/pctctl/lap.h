@@ -4,9 +4,10 @@
  * yields or sleeps in vain, and in between perhaps takes a lock to have a look. What it does with the
  * thread library from one vain step to the next is a lap. A lap is progress if
  *   - it is long,
- *   - it is not one of the thread's last few again: the same operations at the same places,
- *   - or it is, but something counts: the sum of registers and of the words on top of the stack has
- *     changed by the same amount many times. Such a loop ends. (Times change by irregular amounts.)
+ *   - it and the ones before are not among the thread's last few again: the same operations at the same
+ *     places. (Single new ones also come from being interrupted at another place than before.)
+ *   - or it is known, but something counts: the sum of registers and of the words on top of the stack
+ *     has changed by the same amount many times. Such a loop ends. (Times change irregularly.)
  *
  * Called by the thread itself only.
  */
@@ -17,9 +18,10 @@
 #include "pctctl/points.h"
 #include "pctctl/random.h"
 
-#define PCT_LAPS 16        /* remembered, a power of two */
+#define PCT_LAPS 8         /* remembered: those seen last; a power of two */
 #define PCT_LONGEST_LAP 16 /* operations of a loop that only waits */
 #define PCT_COUNTING 16    /* equal changes in a row */
+#define PCT_NEW_LAPS 4     /* in a row */
 
 /* Where a thread enters an operation, and with which sum of registers and stack; the same of a lap. */
 struct pct_lap {
@@ -31,6 +33,7 @@ struct pct_known_lap {
     struct pct_lap lap; /* as it was last */
     __u32 change;       /* of its sum then */
     __u32 equal;        /* changes in a row, not 0 */
+    __u32 seen;         /* when, in laps */
 };
 
 struct pct_laps {
@@ -39,10 +42,11 @@ struct pct_laps {
     struct pct_known_lap known[PCT_LAPS];
     __u64 tried;  /* what a try operation was for, until it is given back; 0: nothing */
     __u32 length; /* operations of the lap under way */
-    __u32 count;  /* different laps */
+    __u32 count;  /* laps so far */
+    __u32 fresh;  /* new ones in a row */
 };
 
-/* The thread goes through a lap that it knows. Does it count? */
+/* The thread has gone through a lap that it knows. Does it count? */
 static PCT_ALWAYS_INLINE bool pct_lap_counts(struct pct_known_lap *known, __u32 sum)
 {
     __u32 change = sum - known->lap.sum;
@@ -53,29 +57,42 @@ static PCT_ALWAYS_INLINE bool pct_lap_counts(struct pct_known_lap *known, __u32 
     return known->equal >= PCT_COUNTING;
 }
 
+/* The lap under way is over. Is it progress? */
+static PCT_ALWAYS_INLINE bool pct_lap_is_progress(struct pct_laps *laps)
+{
+    struct pct_known_lap *lap;
+    __u32 oldest = 0;
+    int i;
+
+    laps->count++;
+    for (i = 0; i < PCT_LAPS; i++) {
+        lap = &laps->known[i];
+        if (lap->lap.places == laps->now.places) {
+            laps->fresh = 0;
+            lap->seen = laps->count;
+            return pct_lap_counts(lap, laps->now.sum);
+        }
+        if (laps->count - lap->seen > laps->count - laps->known[oldest & (PCT_LAPS - 1)].seen)
+            oldest = i;
+    }
+    lap = &laps->known[oldest & (PCT_LAPS - 1)];
+    lap->lap = laps->now;
+    lap->change = 0;
+    lap->equal = 0;
+    lap->seen = laps->count;
+    return ++laps->fresh >= PCT_NEW_LAPS;
+}
+
 /* It waits in vain. True: but what it did before was progress. */
 static PCT_ALWAYS_INLINE bool pct_lap_ends(struct pct_laps *laps)
 {
     /* a long one has been counted already */
-    bool nothing = !laps->length || laps->length > PCT_LONGEST_LAP, known = false, counts = false;
-    int i;
+    bool progress = laps->length && laps->length <= PCT_LONGEST_LAP && pct_lap_is_progress(laps);
 
-    for (i = 0; i < PCT_LAPS; i++)
-        if (!nothing && !known && laps->known[i].lap.places == laps->now.places) {
-            known = true;
-            counts = pct_lap_counts(&laps->known[i], laps->now.sum);
-        }
-    if (!nothing && !known) {
-        struct pct_known_lap *lap = &laps->known[laps->count++ & (PCT_LAPS - 1)];
-
-        lap->lap = laps->now;
-        lap->change = 0;
-        lap->equal = 0;
-    }
     laps->now.places = 0;
     laps->now.sum = 0;
     laps->length = 0;
-    return !nothing && (!known || counts);
+    return progress;
 }
 
 /*

@@ -82,6 +82,19 @@ TEST(Lap, OtherPlacesBetweenVainStepsAreProgress) {
               900);
 }
 
+TEST(Lap, AnotherPlaceNowAndThenIsNone) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, i % 10 < PCT_NEW_LAPS - 1 ? 10 * (1 + i) : 1);
+        thread.yields();
+    }),
+              0);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, i % 10 < PCT_NEW_LAPS ? 10 * (1 + i) : 1);
+        thread.yields();
+    }),
+              90);
+}
+
 TEST(Lap, ALoopThatCountsIsProgress) {
     for (const __u32 step : {1U, 4096U, ~0U})
         for (const __u32 kinds : {1U, 4U}) // of laps
