@@ -17,7 +17,7 @@
 #include "pctctl/priority.h"
 #include "pctctl/random.h"
 
-#define PLACE_WORDS 16 /* of the stack, the return address is the first */
+#define LAP_STACK 16 /* words, the return address is the first */
 #define LONGEST_TICK_NS (10 * 1000 * 1000ULL) /* of kernels with 100 ticks in a second */
 
 /* It does something other than to spin. */
@@ -171,23 +171,18 @@ static __always_inline void gets_on(struct actor *a)
     __sync_fetch_and_add(&a->st->useful, 1);
 }
 
-/* Of the thread that enters a libc operation, what is the same when it comes back there in a loop. */
-static __noinline __u64 where_and_how(struct pt_regs *regs)
+/* The thread enters a libc operation: where, and how? */
+static __noinline int place_in_lap(struct pt_regs *regs, struct pct_lap *place)
 {
-    __u64 words[PLACE_WORDS] = {}, hash;
+    __u64 stack[LAP_STACK] = {};
     int i;
 
-    bpf_probe_read_user(words, sizeof(words), (void *)PT_REGS_SP(regs));
-    hash = pct_mix(PT_REGS_IP(regs) ^ pct_mix(PT_REGS_SP(regs)));
-    hash = pct_mix(hash ^ regs->bx);
-    hash = pct_mix(hash ^ regs->bp);
-    hash = pct_mix(hash ^ regs->r12);
-    hash = pct_mix(hash ^ regs->r13);
-    hash = pct_mix(hash ^ regs->r14);
-    hash = pct_mix(hash ^ regs->r15);
-    for (i = 0; i < PLACE_WORDS; i++)
-        hash = pct_mix(hash ^ words[i]);
-    return hash;
+    bpf_probe_read_user(stack, sizeof(stack), (void *)PT_REGS_SP(regs));
+    place->places = pct_mix(PT_REGS_IP(regs) ^ pct_mix(PT_REGS_SP(regs) ^ pct_mix(stack[0])));
+    place->sum = regs->bx + regs->bp + regs->r12 + regs->r13 + regs->r14 + regs->r15;
+    for (i = 0; i < LAP_STACK; i++)
+        place->sum += (__u32)stack[i] + (stack[i] >> 32);
+    return 0;
 }
 
 /* It enters a libc operation, step or not. */
@@ -195,6 +190,7 @@ static __always_inline void progress_by_operation(struct actor *a, struct pt_reg
 {
     struct pct_laps *laps = &a->t->laps;
     __u64 object = PT_REGS_PARM1(regs);
+    struct pct_lap place = {};
 
     if (traits & PCT_POINT_POLLS) {
         if (pct_lap_try(laps, object))
@@ -202,7 +198,8 @@ static __always_inline void progress_by_operation(struct actor *a, struct pt_reg
     } else if (pct_lap_operation(laps, object)) {
         gets_on(a);
     } else {
-        pct_lap_place(laps, where_and_how(regs));
+        place_in_lap(regs, &place);
+        pct_lap_goes_on(laps, &place);
     }
 }
 

@@ -84,7 +84,7 @@ RunResult run_from(const json& j) {
     run.k_eff = j.at("k_eff").get<std::uint64_t>();
     run.order_hash = hex(j.at("order_hash").get<std::string>(), 16);
     j.at("switches").get<std::uint64_t>();
-    j.at("duration_ms").get<double>();
+    run.duration_ms = j.at("duration_ms").get<double>();
     return run;
 }
 

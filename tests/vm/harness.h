@@ -35,6 +35,7 @@ struct RunResult {
     std::string outcome;
     int exit_code = 0;
     int signal = 0;
+    double duration_ms = 0;
     double time_limit_s = 0;
     unsigned threads = 0;
     std::uint64_t steps = 0;

@@ -15,19 +15,20 @@ constexpr __u64 kOther = 0x2000;
 // A thread, told of as bpf/progress.bpf.h tells of one. Counts its progress.
 class Thread {
 public:
-    void operation(__u64 object, __u64 place) {
+    void operation(__u64 object, __u64 place, __u32 sum = 0) {
+        const pct_lap here = {static_cast<__u32>(pct_mix(place)), sum};
         if (pct_lap_operation(&laps_, object))
             ++progress_;
         else
-            pct_lap_place(&laps_, place);
+            pct_lap_goes_on(&laps_, &here);
     }
     void tries(__u64 object) { progress_ += pct_lap_try(&laps_, object); }
     void yields() { progress_ += pct_lap_ends(&laps_); }
     void times_out() { progress_ += pct_lap_times_out(&laps_); }
 
     // Progress in the last 900 of 1000 times.
-    int in_loop(const std::function<void(Thread&, __u64)>& body) {
-        for (__u64 i = 0; i < 1000; ++i) {
+    int in_loop(const std::function<void(Thread&, __u32)>& body) {
+        for (__u32 i = 0; i < 1000; ++i) {
             if (i == 100)
                 progress_ = 0;
             body(*this, i);
@@ -40,50 +41,88 @@ private:
     int progress_ = 0;
 };
 
-// Lock, look, unlock, at places 1 and 2.
-void look(Thread& thread, __u64 more = 0) {
-    thread.operation(kLock, 1 + more);
-    thread.operation(kLock, 2 + more);
+// Lock, look, unlock.
+void look(Thread& thread, __u64 place = 1, __u32 sum = 0) {
+    thread.operation(kLock, place, sum);
+    thread.operation(kLock, place + 1, sum);
 }
 
 TEST(Lap, WorkWithoutAVainStepIsProgress) {
     // 1000 loops of two operations, of which all but the first 16 operations count.
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64) { look(thread); }), 1800);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32) { look(thread); }), 1800);
 }
 
 TEST(Lap, VainStepsAloneAreNone) {
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64) { thread.yields(); }), 0);
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64) { thread.tries(kLock); }), 0);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32) { thread.yields(); }), 0);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32) { thread.tries(kLock); }), 0);
     EXPECT_EQ(Thread().in_loop(
-                  [](Thread& thread, __u64 i) { i % 3 ? thread.tries(kLock) : thread.yields(); }),
+                  [](Thread& thread, __u32 i) { i % 3 ? thread.tries(kLock) : thread.yields(); }),
               0);
 }
 
 TEST(Lap, TheSameBetweenVainStepsIsNone) {
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32) {
         look(thread);
         thread.yields();
     }),
               0);
     // Several loops of the kind inside one, up to as many laps as are remembered.
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64 i) {
-        look(thread, 10 * (i % PCT_LAPS));
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, 10 * (1 + i % PCT_LAPS));
         thread.yields();
     }),
               0);
 }
 
-TEST(Lap, WhatDiffersBetweenVainStepsIsProgress) {
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64 i) { // which counts, on the stack
-        look(thread, 10 * i);
+TEST(Lap, OtherPlacesBetweenVainStepsAreProgress) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, 10 * (1 + i));
         thread.yields();
     }),
               900);
 }
 
+TEST(Lap, AnotherPlaceNowAndThenIsNone) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, i % 10 < PCT_NEW_LAPS - 1 ? 10 * (1 + i) : 1);
+        thread.yields();
+    }),
+              0);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, i % 10 < PCT_NEW_LAPS ? 10 * (1 + i) : 1);
+        thread.yields();
+    }),
+              90);
+}
+
+TEST(Lap, ALoopThatCountsIsProgress) {
+    for (const __u32 step : {1U, 4096U, ~0U})
+        for (const __u32 kinds : {1U, 4U}) // of laps
+            EXPECT_EQ(Thread().in_loop([step, kinds](Thread& thread, __u32 i) {
+                look(thread, 10 * (1 + i % kinds), i * step);
+                thread.yields();
+            }),
+                      900)
+                << step;
+}
+
+// As a time on the stack does.
+TEST(Lap, WhatChangesIrregularlyIsNoCounter) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        look(thread, 1, 1000 * i + static_cast<__u32>(pct_mix(i) % 100));
+        thread.yields();
+    }),
+              0);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) { // seconds, in every tenth lap
+        look(thread, 1, i / 10);
+        thread.yields();
+    }),
+              0);
+}
+
 TEST(Lap, LongOnesAreProgress) {
     const auto operations = [](int count) {
-        return [count](Thread& thread, __u64) {
+        return [count](Thread& thread, __u32) {
             for (int i = 0; i < count; ++i)
                 thread.operation(kLock, static_cast<__u64>(i));
             thread.yields();
@@ -96,7 +135,7 @@ TEST(Lap, LongOnesAreProgress) {
 // Lock one, fail to get the other, unlock, again.
 TEST(Lap, GivingWayForEverIsNone) {
     for (const bool yields : {false, true})
-        EXPECT_EQ(Thread().in_loop([yields](Thread& thread, __u64) {
+        EXPECT_EQ(Thread().in_loop([yields](Thread& thread, __u32) {
             thread.operation(kOther, 1);
             thread.tries(kLock);
             thread.operation(kOther, 2);
@@ -108,24 +147,24 @@ TEST(Lap, GivingWayForEverIsNone) {
 }
 
 TEST(Lap, ATryThatWasSuccessfulIsProgress) {
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32) {
         thread.tries(kLock);
         thread.operation(kLock, 1); // gives it back
     }),
               900);
 }
 
-// A wait for a time looks the same from where it is entered, but for the time on its caller's
-// stack.
+// The operation that has waited for a time is not part of the lap, wherever it was and in which
+// state.
 TEST(Lap, WaitsThatTimeOutAreNone) {
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64 i) {
-        thread.operation(kOther, 100 + i);
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
+        thread.operation(kOther, 100 + i, i);
         thread.times_out();
     }),
               0);
-    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u64 i) {
+    EXPECT_EQ(Thread().in_loop([](Thread& thread, __u32 i) {
         thread.operation(kLock, 1);
-        thread.operation(kOther, 100 + i);
+        thread.operation(kOther, 100 + i, i);
         thread.times_out();
         thread.operation(kLock, 2);
     }),
