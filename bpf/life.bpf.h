@@ -26,14 +26,15 @@ const volatile __u64 loader_size;
 /* A task becomes a thread of a run. */
 static __always_inline int join_run(struct actor *a, __u32 slot)
 {
-    struct pct_thread *t = bpf_task_storage_get(&threads, a->p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct pct_thread *t;
 
+    bpf_task_storage_delete(&threads, a->p); /* of an earlier run; a new record is zeroed */
+    t = bpf_task_storage_get(&threads, a->p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
     a->t = t;
     a->cfg = config_of(slot);
     a->st = state_of(slot);
     if (!t || !a->cfg || !a->st)
         return -ENOMEM;
-    __builtin_memset(t, 0, sizeof(*t));
     t->run = a->cfg->id;
     t->slot = slot;
     t->index = __sync_fetch_and_add(&a->st->threads, 1);

@@ -18,7 +18,7 @@
  * for (i = start; i < end; i++), of which the kernel's verifier looks at the body once and not for each i.
  * What is indexed by i needs PCT_HIDE(i) and a mask.
  */
-#ifdef __VMLINUX_H__
+#ifdef bpf_for
 #define PCT_FOR(i, start, end) bpf_for (i, start, end)
 #else
 #define PCT_FOR(i, start, end) for ((i) = (start); (i) < (end); (i)++)

@@ -16,7 +16,7 @@ kept=$(echo ../there/out/run-*)
 echo "ok: kept in $kept"
 grep -q '"failures": *1' ../there/result.json || fail "the JSON file: $(cat ../there/result.json)"
 echo "ok: the JSON file"
-grep -q ' debug: run 1 ended ' ../there/log && ! grep -q 'debug: ' said || fail "the log: $(cat said ../there/log)"
+grep -q ' debug: run 1: pass ' ../there/log && ! grep -q 'debug: ' said || fail "the log: $(cat said ../there/log)"
 echo "ok: the log"
 "$pctctl" replay --vm "$kept" >said 2>&1
 expect "replayed" 1 $?

@@ -23,8 +23,8 @@ Result<Focus> Focus::parse(std::string_view text) {
     if (text == "off")
         return Focus{.on = false};
     if (text == "on")
-        return Focus{};
-    Focus focus;
+        return Focus{.on = true};
+    Focus focus{.on = true};
     if (!text.starts_with("on:"))
         return Error::usage("expected on, off, or on: and names in hex");
     for (const std::string_view word : comma_separated(text.substr(3))) {

@@ -111,7 +111,7 @@ std::string unfinished_text(const Report& report) {
         text += fmt::format("  the slowest run that ended took {}: do these perhaps wait for "
                             "something that never comes?\n",
                             duration_text(slowest_s));
-    ExecutorOptions options = options_for(report.options, first->algorithm);
+    ExecutorOptions options = options_for(report.options, *first);
     options.timeout = 2 * limit;
     return text + fmt::format("  run {} with more time: {}\n", first->number,
                               replay_command(report.caller, first->seed, options));

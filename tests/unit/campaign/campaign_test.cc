@@ -282,7 +282,9 @@ TEST(Campaign, WhatMattersComesFromTheWindow) {
             run.learned = {1000 - plan.number, 5}; // 5: all of them meet it
             return run;
         });
-        carry_out(plan_of(30, jobs), executor);
+        CampaignPlan campaign = plan_of(30, jobs);
+        campaign.focus.on = true;
+        carry_out(campaign, executor);
         for (const RunPlan& plan : executor.plans()) {
             std::vector<std::uint64_t> expected;
             for (std::uint32_t run = 1; run <= measured_before(plan.number, jobs); ++run) {
@@ -303,6 +305,7 @@ TEST(Campaign, ResultsOfFailuresSayWhatMattered) {
     });
     CampaignPlan plan = plan_of(4, 1);
     plan.keep_going = true;
+    plan.focus.on = true;
     const CampaignResult result = carry_out(plan, executor);
     EXPECT_EQ(result.runs[2].focus.names, (std::vector<std::uint64_t>{1, 2}));
 }

@@ -10,10 +10,11 @@ using Names = std::vector<std::uint64_t>;
 
 TEST(Focus, TextIsReadBack) {
     for (const Focus& focus :
-         {Focus{.on = false}, Focus{}, Focus{.names = {1}}, Focus{.names = {~0ULL, 0, 0xabc}}})
+         {Focus{.on = false}, Focus{.on = true}, Focus{.on = true, .names = {1}},
+          Focus{.on = true, .names = {~0ULL, 0, 0xabc}}})
         EXPECT_EQ(*Focus::parse(focus.text()), focus) << focus.text();
-    EXPECT_EQ((Focus{.names = {0xabc, 1}}).text(), "on:abc,1");
-    EXPECT_EQ(Focus{}.text(), "on");
+    EXPECT_EQ((Focus{.on = true, .names = {0xabc, 1}}).text(), "on:abc,1");
+    EXPECT_EQ(Focus{.on = true}.text(), "on");
     EXPECT_EQ(Focus{.on = false}.text(), "off");
 }
 
@@ -24,7 +25,7 @@ TEST(Focus, NonsenseIsRefused) {
 }
 
 TEST(FocusLearner, KeepsTheOrderOfTheRunsAndForgetsNothing) {
-    FocusLearner learner({.names = {50}});
+    FocusLearner learner({.on = true, .names = {50}});
     learner.add(Names{30, 10});
     learner.add(Names{20, 10, 50});
     learner.add(Names{});

@@ -61,7 +61,8 @@ TEST(Json, HasExactlyTheDocumentedFields) {
                   "points",    "campaign_seed",  "runs_done",     "failures",   "first_failure",
                   "threads",   "steps",          "k_eff",         "orders",     "policies",
                   "bound_run", "bound_campaign", "interventions", "disturbed",  "violations",
-                  "elapsed_s", "results",        "timeout_s",     "unfinished"}));
+                  "elapsed_s", "results",        "timeout_s",     "unfinished",
+                  "focus",     "shared_names"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
