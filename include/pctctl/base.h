@@ -15,18 +15,18 @@
 #define PCT_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /*
- * for (i = start; i < end; i++), of which the kernel's verifier looks at the body once and not for each i.
- * What is indexed by i needs PCT_HIDE(i) and a mask.
+ * for (i = start; i < end; i++), of which the kernel's verifier looks at the body once and not for
+ * each i. What is indexed by i needs PCT_HIDE(i) and a mask.
  */
 #ifdef bpf_for
-#define PCT_FOR(i, start, end) bpf_for (i, start, end)
+#define PCT_FOR(i, start, end) bpf_for(i, start, end)
 #else
 #define PCT_FOR(i, start, end) for ((i) = (start); (i) < (end); (i)++)
 #endif
 
 /*
- * A function that the verifier looks at once, alone, and not on each way that leads to it; a pointer that it is
- * given, which is never null.
+ * A function that the verifier looks at once, alone, and not on each way that leads to it; a
+ * pointer that it is given, which is never null.
  */
 #ifdef __VMLINUX_H__
 #define PCT_APART __attribute__((weak))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Does a thread get anything done, or does it wait in a loop? One that waits makes steps as well: it polls,
- * yields or sleeps in vain, and in between perhaps takes a lock to have a look. What it does with the
- * thread library from one vain step to the next is a lap. A lap is progress if
+ * Does a thread get anything done, or does it wait in a loop? One that waits makes steps as well:
+ * it polls, yields or sleeps in vain, and in between perhaps takes a lock to have a look. What it
+ * does with the thread library from one vain step to the next is a lap. A lap is progress if
  *   - it is long,
- *   - it and the ones before are not among the thread's last few again: the same operations at the same
- *     places. (Single new ones also come from being interrupted at another place than before.)
- *   - or it is known, but something counts: the sum of registers and of the words on top of the stack
- *     has changed by the same amount many times. Such a loop ends. (Times change irregularly.)
+ *   - it and the ones before are not among the thread's last few again: the same operations at the
+ * same places. (Single new ones also come from being interrupted at another place than before.)
+ *   - or it is known, but something counts: the sum of registers and of the words on top of the
+ * stack has changed by the same amount many times. Such a loop ends. (Times change irregularly.)
  *
  * Called by the thread itself only.
  */
@@ -23,7 +23,8 @@
 #define PCT_COUNTING 16    /* equal changes in a row */
 #define PCT_NEW_LAPS 4     /* in a row */
 
-/* Where a thread enters an operation, and with which sum of registers and stack; the same of a lap. */
+/* Where a thread enters an operation, and with which sum of registers and stack; the same of a lap.
+ */
 struct pct_lap {
     __u32 places; /* hash */
     __u32 sum;
@@ -114,8 +115,8 @@ static PCT_ALWAYS_INLINE void pct_lap_goes_on(struct pct_laps *laps, const struc
 }
 
 /*
- * It enters an operation that does not wait for its object. Whether it has got that is known by what
- * follows: the thread gives the object back, or tries again, now for this or another one.
+ * It enters an operation that does not wait for its object. Whether it has got that is known by
+ * what follows: the thread gives the object back, or tries again, now for this or another one.
  */
 static PCT_ALWAYS_INLINE bool pct_lap_try(struct pct_laps *laps, __u64 object)
 {
@@ -136,9 +137,9 @@ static PCT_ALWAYS_INLINE bool pct_lap_times_out(struct pct_laps *laps)
 }
 
 enum pct_call_result {
-    PCT_CALL_NOTHING,  /* says nothing */
+    PCT_CALL_NOTHING, /* says nothing */
     PCT_CALL_PROGRESS,
-    PCT_CALL_IN_VAIN,  /* it waits in vain */
+    PCT_CALL_IN_VAIN,   /* it waits in vain */
     PCT_CALL_TIMES_OUT, /* so does the operation of the thread library that it is part of */
 };
 

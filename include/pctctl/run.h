@@ -16,9 +16,9 @@
 #define PCT_MAX_HOLDS 4   /* threads of a run out of reach at the same time */
 #define PCT_MAX_CPUS 1024 /* on which threads of a run execute in parallel, a power of two */
 #define PCT_COMM_LEN 16
-#define PCT_MAX_FOCUS 65536 /* names that matter */
-#define PCT_MAX_ENDS 4096   /* threads of a run whose end is remembered, a power of two */
-#define PCT_MAX_SHARED 16384 /* objects and names of a run */
+#define PCT_MAX_FOCUS 65536      /* names that matter */
+#define PCT_MAX_ENDS 4096        /* threads of a run whose end is remembered, a power of two */
+#define PCT_MAX_SHARED 16384     /* objects and names of a run */
 #define PCT_DSQ_BASE 0x50435400u /* dispatch queue of slot s: PCT_DSQ_BASE + s */
 
 /* Written by the controller before a run starts; constant during it. */
@@ -31,7 +31,8 @@ struct pct_run_config {
     __u32 stepwise;      /* decisions are made when all have arrived at a step (policy.h) */
     __u32 parallel;      /* the policy's enforcement lets several threads execute */
     __u32 executed;      /* 1: stepwise policies: report each step that was executed as an event */
-    __u32 focus;         /* 0: all steps count; else 1 + how many names of the map `focus` matter from the start */
+    __u32 focus; /* 0: all steps count; else 1 + how many names of the map `focus` matter from the
+                    start */
     __u32 unused;
     struct pct_policy_config policy;
 };
@@ -80,10 +81,10 @@ struct pct_run_state {
     __u32 first_signal;    /* first fatal signal a thread of the run died of; 0: none */
     __u32 timers;          /* 1: the program has armed an interval or POSIX timer */
     __u32 lock;            /* CPU + 1 that is in a hook of the policy; 0: none */
-    __u32 forgetful;       /* 1: the map `sharing` had no room for an object: from then on all matter */
-    __u32 uncounted;       /* 1: the scheduler's map `at_object` had no room for a step */
-    __s32 at_any;          /* threads at a step, or in it, that may act on any object of a kind */
-    __u32 final_waits;     /* threads in their final wait, or about to end after it */
+    __u32 forgetful;   /* 1: the map `sharing` had no room for an object: from then on all matter */
+    __u32 uncounted;   /* 1: the scheduler's map `at_object` had no room for a step */
+    __s32 at_any;      /* threads at a step, or in it, that may act on any object of a kind */
+    __u32 final_waits; /* threads in their final wait, or about to end after it */
     __u64 queued; /* parallel runs: how often a thread was put into the queue, its order there */
     struct pct_policy_run policy;
     struct pct_pending reacting_to;        /* the event executed that caused the reaction */

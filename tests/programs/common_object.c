@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Two processes use one object, each by a name of its own: the child seven times, the parent once. The
-// child does not begin before the parent has come to its use. Exit status 1: the parent came last.
-// The argument says what the object is: a pair of sockets, a TCP connection, or a semaphore in
-// memory that they have mapped at different addresses. With "apart" each process has its own pair of
-// sockets, so there is no common object.
+// Two processes use one object, each by a name of its own: the child seven times, the parent once.
+// The child does not begin before the parent has come to its use. Exit status 1: the parent came
+// last. The argument says what the object is: a pair of sockets, a TCP connection, or a semaphore
+// in memory that they have mapped at different addresses. With "apart" each process has its own
+// pair of sockets, so there is no common object.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <semaphore.h>

@@ -150,10 +150,9 @@ private:
         failed_ = failed_ || run.failed();
         if (ended_.size() < plan.number)
             ended_.resize(plan.number);
-        ended_[plan.number - 1] =
-            Measured{run.steps, k_eff(run, plan_.parameters), std::move(run.lengths),
-                     std::move(run.learned),
-                     run.cut_off() ? std::nullopt : std::optional(run.duration_ms)};
+        ended_[plan.number - 1] = Measured{
+            run.steps, k_eff(run, plan_.parameters), std::move(run.lengths), std::move(run.learned),
+            run.cut_off() ? std::nullopt : std::optional(run.duration_ms)};
         while (finished_prefix_ < ended_.size() && ended_[finished_prefix_])
             ++finished_prefix_;
         on_finished_(run);

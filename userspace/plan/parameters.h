@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Options that belong to some of the policies. (--depth has a default that is not a number, so it is
-// not here.) To add one: its name in Parameter, its line in parameters.cc, its use in
+// Options that belong to some of the policies. (--depth has a default that is not a number, so it
+// is not here.) To add one: its name in Parameter, its line in parameters.cc, its use in
 // policy_config(), its policy's page.
 #pragma once
 

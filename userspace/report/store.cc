@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// 3: without focus and the counts of disturbances, the final wait was pct's only; 2: without phases;
-// 1: without strides, all steps counted
+// 3: without focus and the counts of disturbances, the final wait was pct's only; 2: without
+// phases; 1: without strides, all steps counted
 constexpr int kSchema = 4;
 constexpr const char* kKind = "pctctl run";
 

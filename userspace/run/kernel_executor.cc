@@ -320,9 +320,8 @@ void KernelExecutor::hear(Watched& run) {
     for (const pct_event& event : kernel_->take_events(run.slot)) {
         run.roster.learn(event);
         if (event.type == PCT_EVENT_EXECUTED)
-            run.races.step(event.thread,
-                           accesses_of(event.executed,
-                                       options_.parameters.value(Parameter::pos_readonly)));
+            run.races.step(event.thread, accesses_of(event.executed, options_.parameters.value(
+                                                                         Parameter::pos_readonly)));
         else
             run.log.push_back(event);
     }

@@ -57,12 +57,12 @@ TEST(Json, HasExactlyTheDocumentedFields) {
         fields.insert(key);
     EXPECT_EQ(fields,
               (std::set<std::string>{
-                  "schema",    "command",        "policy",        "parameters", "depth",
-                  "points",    "campaign_seed",  "runs_done",     "failures",   "first_failure",
-                  "threads",   "steps",          "k_eff",         "orders",     "policies",
-                  "bound_run", "bound_campaign", "interventions", "disturbed",  "violations",
-                  "elapsed_s", "results",        "timeout_s",     "unfinished",
-                  "focus",     "shared_names"}));
+                  "schema",      "command",        "policy",        "parameters", "depth",
+                  "points",      "campaign_seed",  "runs_done",     "failures",   "first_failure",
+                  "threads",     "steps",          "k_eff",         "orders",     "policies",
+                  "bound_run",   "bound_campaign", "interventions", "disturbed",  "violations",
+                  "elapsed_s",   "results",        "timeout_s",     "unfinished", "focus",
+                  "shared_names"}));
     fields.clear();
     for (const auto& [key, value] : j["results"][2].items())
         fields.insert(key);
