@@ -187,7 +187,7 @@ std::vector<OptionRow> all_rows() {
          into(&Given::points, parse_points)},
         {"--focus", "on|off", kLookFor, kBoth, kBoth,
          "Count only steps on objects that several threads\n"
-         "touch, as earlier runs have shown (on)",
+         "touch, as earlier runs have shown (off)",
          into(&Given::focus, Focus::parse)},
         {"--policy", "NAMES", kLookFor, kBoth, kBoth,
          "Scheduling algorithm, see 'pctctl policies' (pct);\n"
