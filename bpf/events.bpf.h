@@ -21,8 +21,6 @@ static __always_inline void report(struct actor *a, __u32 type, __u32 kind, __s3
 {
     struct pct_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-    if (!e) /* the lock's holder may be on a virtual CPU that stands still: see begin() in witness.bpf.c */
-        e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
     if (!e) {
         __sync_fetch_and_add(&a->st->lost_events, 1);
         return;

@@ -37,12 +37,6 @@ struct {
 static struct pct_witness_record* begin(struct task_struct* p, __u8 type) {
     struct pct_witness_record* r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
 
-    /*
-     * Since Linux 6.15 a BPF program waits a quarter of a second for the ring's lock, and no longer. The holder's CPU
-     * may be a virtual one that stands still for that long, so wait once more.
-     */
-    if (!r)
-        r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
     if (!r) {
         __sync_fetch_and_add(&lost, 1);
         return NULL;

@@ -75,20 +75,5 @@ TEST(Focus, ReplaysRepeatTheOrder) {
     }
 }
 
-// What runs learn from others depends on their numbers, not on which of them ends first.
-TEST(Focus, JobsDoNotChangeWhatIsLearned) {
-    const auto orders = [] {
-        const Call call = campaign("on", "pct", 40, {"--jobs", "2"});
-        EXPECT_TRUE(call.reported) << call;
-        std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t>> all;
-        for (const RunResult& run : call.summary.results)
-            all.emplace_back(run.seed, run.steps, run.order_hash);
-        return all;
-    };
-    const auto first = orders();
-    ASSERT_EQ(40U, first.size());
-    EXPECT_EQ(first, orders());
-}
-
 } // namespace
 } // namespace vmtest

@@ -52,7 +52,9 @@ public:
     // the call before at its beginning.
     Status teach(std::span<const std::uint64_t> names);
     // Of the run that has ended: the names of what mattered, but for those it began with. Forgets
-    // what the run has touched, so it must be called once for each run.
+    // what the run has touched, so it must be called once for each run with a focus. While it reads
+    // the map the kernel calls no tracepoint program on the reading thread's CPU, whichever thread
+    // executes there meanwhile: another run under way may be disturbed (skipped_calls()).
     Result<std::vector<std::uint64_t>> learned(unsigned slot);
 
     // Zeroes the slot's state for a new run, and gives the run an id of its own.

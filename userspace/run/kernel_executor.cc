@@ -536,7 +536,9 @@ Result<RunResult> KernelExecutor::execute(unsigned slot, const RunPlan& plan) {
         return ending.error();
     if (std::optional<std::string> reason = kernel_->ejected_by_now())
         return Error::environment(*reason);
-    Result<std::vector<std::uint64_t>> learned = kernel_->learned(slot);
+    Result<std::vector<std::uint64_t>> learned = std::vector<std::uint64_t>{};
+    if (plan.focus.on)
+        learned = kernel_->learned(slot);
     if (!learned)
         return learned.error();
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr RunSeed kSeed{1000, 42};
 
-pct_policy_config config(const char* policy, unsigned depth, const PolicyParameters& parameters) {
+pct_policy_config config(const std::string& policy, unsigned depth,
+                         const PolicyParameters& parameters) {
     return policy_config({.policy = policy, .depth = depth}, kSeed, parameters);
 }
 
@@ -97,7 +98,8 @@ TEST(CheckParameters, TheFinalWaitIsThatOfAllWhichDecide) {
         const bool decides = policy.name != "none" && policy.name != "random-sleep";
         EXPECT_EQ(info(Parameter::final_wait).is_of(policy.id), decides) << policy.name;
         const auto waits = [&](const PolicyParameters& parameters) {
-            return (config(policy.name.data(), 2, parameters).options & PCT_OPTION_FINAL_WAIT) != 0;
+            return (config(std::string(policy.name), 2, parameters).options &
+                    PCT_OPTION_FINAL_WAIT) != 0;
         };
         EXPECT_EQ(waits({}), decides) << policy.name;
         EXPECT_EQ(waits(with(Parameter::final_wait, 1)), decides) << policy.name;
